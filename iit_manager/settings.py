@@ -394,7 +394,10 @@ WECOM_REMIND_HOURS = envint("WECOM_REMIND_HOURS", 24, least=1)
 WECOM_RETENTION_DAYS = envint("WECOM_RETENTION_DAYS", 30)
 
 LLM_PRESET = envstr("LLM_PRESET", "local" if DEBUG else "")
-LLM_BASE_URL = envstr("LLM_BASE_URL", f"{_SIM}/llm/v1" if DEBUG else "").rstrip("/")
+_llm = (
+    f"{_SIM}/llm/v1" if DEBUG and LLM_PRESET == "local" else ""
+)  # others have an address of their own
+LLM_BASE_URL = envstr("LLM_BASE_URL", _llm).rstrip("/")
 LLM_API_KEY = envstr("LLM_API_KEY", _demo["LLM_API_KEY"])
 LLM_MODEL = envstr("LLM_MODEL")
 LLM_SMALL_MODEL = envstr("LLM_SMALL_MODEL")

@@ -111,7 +111,7 @@ class RequireRightKeys:
         try:
             key_ring.ring()
         except key_ring.WrongKeys as error:
-            return _unavailable(error)
+            return _unavailable(request, error)
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
@@ -119,15 +119,17 @@ class RequireRightKeys:
         if isinstance(exception, DecryptionError):
             logger.error("%s cannot be decrypted", request.path_info, exc_info=True)
         if isinstance(exception, DecryptionError | key_ring.WrongKeys):
-            return _unavailable(exception)
+            return _unavailable(request, exception)
         return None
 
 
-def _unavailable(error: Exception) -> HttpResponse:
+def _unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
     if isinstance(error, key_ring.WrongKeys):
         text = _("FIELD_ENCRYPTION_KEYS are not this database's: nothing is written.")
     else:
         text = _("Data that this page rests on cannot be decrypted.")
+    if request.path_info.startswith(API):
+        return api_errors.document(api_errors.Unavailable(text))
     return HttpResponse(text, status=503, content_type="text/plain; charset=utf-8")
 
 

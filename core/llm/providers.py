@@ -85,7 +85,10 @@ def preset_of(project: Project, purpose: Purpose = Purpose.CHAT) -> Preset:
 def provider_of(project: Project, purpose: Purpose = Purpose.CHAT) -> Provider:
     """Provider and model of a purpose. Raises LlmNotConfigured where a file that is named is not there."""
     preset = _setting("LLM_PRESET", project.llm_preset)
-    base_url = _setting("LLM_BASE_URL", project.llm_base_url)
+    # The default address is that of the default preset: another one has its own.
+    is_default = not (_explicit("LLM_BASE_URL") or project.llm_base_url)
+    is_other = is_default and preset != settings.LLM_PRESET
+    base_url = "" if is_other else _setting("LLM_BASE_URL", project.llm_base_url)
     chat = Provider(
         preset,
         base_url,

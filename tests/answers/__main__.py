@@ -75,7 +75,7 @@ def main(*words: str) -> int:
 
 
 def _scripted() -> list[bool]:
-    """A perfect and a noisy model. Needs Django's settings, which the other parts leave to the house."""
+    """A perfect, a noisy and a bad model. Needs Django's settings, which the other parts leave to the house."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "iit_manager.settings")
     django.setup()
     from tests.answers import scripted
@@ -83,7 +83,24 @@ def _scripted() -> list[bool]:
     rows = [*scripted.perfect()]
     passed = scripted.reported("perfect model", rows, least=0.97, most=0.03)
     rows = [*scripted.noisy()]
-    return [passed, scripted.reported("noisy model", rows, least=0.0, most=0.02)]
+    return [passed, scripted.reported("noisy model", rows, least=0.0, most=0.02), _bad()]
+
+
+def _bad() -> bool:
+    """A model whose plans are empty, one line, all lines or anything: nothing false, nothing left out."""
+    from tests.assistant.say import test_bad_planner as planner
+
+    count = sum(len([*planner.plans(planner.asked(q)[0], q)]) for q in planner.QUESTIONS)
+    left_out = [fault for question in planner.QUESTIONS for fault in planner.left_out(question)]
+    false = [fault for question in planner.QUESTIONS for fault in planner.false_sentences(question)]
+    print("\n--- bad model")
+    for what, faults in (("LEFT OUT", left_out), ("WRONG", false)):
+        print(*(f"{what} {fault}" for fault in faults), sep="\n", end="\n" if faults else "")
+    reached = "NOT REACHED" if left_out or false else "reached"
+    print(
+        f"bad model: {count} plans, left out {len(left_out)}, wrong {len(false)}; wanted 0: {reached}"
+    )
+    return not (left_out or false)
 
 
 def _each(

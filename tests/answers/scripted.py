@@ -2,7 +2,7 @@
 
 Offline, on the demo study: a reading is right where the study's answer holds all that it answers to the right
 object, and tells of nobody else; wrong where it is another, and else asked back. What is searched for in the
-documents without being sure counts as asked back. The plans of a bad planner are in `tests/assistant/say`.
+documents without being sure counts as asked back. A bad model: `tests/assistant/say/test_bad_planner.py`.
 """
 
 from __future__ import annotations

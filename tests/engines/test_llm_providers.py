@@ -12,7 +12,7 @@ from core.integrations.llm import LlmAbilityMissing, LlmError, LlmUnavailable, M
 from core.llm import acceptance, breaker
 from core.llm.asking import Llm, TokenCapReached
 from core.llm.models import LlmUsage
-from core.llm.providers import LlmNotConfigured, clients_for, fallback
+from core.llm.providers import LlmNotConfigured, clients_for, fallback, provider_of
 from core.privacy.gate import Gate
 from core.privacy.outbound_policy import OutsideRefused
 from projects.models import Project
@@ -116,6 +116,16 @@ def test_a_first_without_a_model_is_passed_over(second: Study, settings: Setting
 def test_a_first_that_may_not_be_asked_is_passed_over(second: Study, settings: Settings) -> None:
     settings.LLM_BASE_URL = "http://llm.example.com/v1"
     assert [client.model for client in clients_for(second.project)] == ["second"]
+
+
+def test_another_preset_has_its_own_address(study: Study, settings: Settings) -> None:
+    """The address that a development house has by default is that of its stand-in."""
+    project = study.project
+    project.llm_preset, project.llm_base_url = "qwen", ""
+    assert (settings.LLM_PRESET, settings.LLM_BASE_URL != "") == ("local", True)
+    assert provider_of(project).base_url == ""
+    project.llm_preset = ""
+    assert provider_of(project).base_url == settings.LLM_BASE_URL
 
 
 def test_nobody_configured(study: Study, settings: Settings) -> None:

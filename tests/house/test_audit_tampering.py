@@ -95,7 +95,7 @@ def verify() -> tuple[int, set[Fault]]:
         call_command("audit", "verify", stdout=out)
     except SystemExit as end:
         code = int(str(end.code))
-    lines = [json.loads(line) for line in out.getvalue().splitlines() if line.startswith("{")]
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
     name = {chain(): STUDY}
     return code, {(name.get(f["chain"], f["chain"]), f["seq"], f["fault"]) for f in lines}
 

@@ -76,6 +76,8 @@ def test_nothing_starts_or_is_written_with_other_keys(
     login = {"username": "admin", "password": "wrong"}
     assert client.post("/admin/login/", login).status_code == 503
     assert client.post("/wechat/callback/", b"<xml/>", content_type="text/xml").status_code == 503
+    told = client.post("/api/v1/chat/", {"text": "?"}, content_type="application/json")
+    assert (told.status_code, told["Content-Type"]) == (503, "application/problem+json")
     for write in (
         lambda: Project.objects.create(code="X", name="X", redcap_token="token"),
         lambda: bury(study),

@@ -51,6 +51,20 @@ def test_a_placeholder_becomes_the_mark(llm: Llm, said: str, answer: str) -> Non
     assert llm.ask(*request()) == answer
 
 
+def test_the_arguments_of_a_tool_call_hold_marks(llm: Llm) -> None:
+    arguments = '{"say": [{"op": "tell", "of": ["{P016|ALT}"]}]}'
+    function = {"name": "say", "arguments": arguments}
+    call = {"id": "call_1", "type": "function", "function": function}
+    llm.script({"content": None, "tool_calls": [call]})
+    offered = {
+        "type": "function",
+        "function": {"name": "say", "description": "答", "parameters": {}},
+    }
+    message = llm.create(*request(), tools=[offered]).choices[0].message
+    assert message.tool_calls
+    assert message.tool_calls[0].function.arguments == arguments.replace("{P016|ALT}", "[F3]")
+
+
 def test_what_the_assistant_said_is_no_source(llm: Llm) -> None:
     llm.script({"content": "{P050}"})
     before = {"role": "assistant", "content": "[F9] P050 的记录"}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from typing import Any
 
 from demo.simulators.llm.protocol import Chat
 
@@ -30,6 +31,15 @@ def marked(text: str, chat: Chat) -> str:
         return next(holding, "")
 
     return PLACEHOLDER.sub(mark, text)
+
+
+def marked_in(part: Any, chat: Chat) -> Any:
+    """The same in all texts of a message, arguments of its tool calls among them."""
+    if isinstance(part, str):
+        return marked(part, chat)
+    if isinstance(part, dict):
+        return {key: marked_in(value, chat) for key, value in part.items()}
+    return [marked_in(value, chat) for value in part] if isinstance(part, list) else part
 
 
 def _lines(chat: Chat) -> Iterator[tuple[str, str]]:

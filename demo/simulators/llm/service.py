@@ -101,8 +101,8 @@ class LlmService:
             if not self._script or not (is_prose or self._script[0].get(ANY)):
                 return None
             row: Json = self._script.popleft()
-        if not row.get(ANY) and isinstance(said := row.get("content"), str):
-            row = {**row, "content": marks.marked(said, chat)}
+        if not row.get(ANY):
+            row = marks.marked_in(row, chat)
         return {key: value for key, value in row.items() if key != ANY}
 
     def _message(self, chat: Chat, scripted: Json | None) -> Json:

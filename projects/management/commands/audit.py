@@ -31,7 +31,8 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(fault, ensure_ascii=False))
         if found:
             sys.exit(1)
-        self.stdout.write(f"ok {AuditEntry.objects.count()} entries")
+        # On stdout stand faults only: whoever reads them line by line meets nothing else.
+        self.stderr.write(f"ok {AuditEntry.objects.count()} entries", self.style.SUCCESS)
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -86,26 +86,41 @@ def mandatory(sheet: Sheet, selected: tuple[str, ...]) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_no_plan_leaves_out_what_must_be_told(question: str) -> None:
+def left_out(question: str) -> list[str]:
+    """Plans whose answer is empty, or leaves out what must be told."""
     sheet, reader = asked(question)
     wanted = mandatory(sheet, sheet.answered[0].question.select)
+    found = []
     for plan in plans(sheet, question):
         said = answer(sheet, reader, plan)
         told = {mark for one in said.told for mark in one.marks}
-        assert wanted <= told, f"{plan}: {said.text}"
-        assert said.text
+        if not wanted <= told or not said.text:
+            found.append(f"{plan}: {said.text}")
+    return found
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_no_plan_makes_a_false_sentence_of_an_answer(question: str) -> None:
+def false_sentences(question: str) -> list[str]:
+    """Plans that make a false sentence of an answer, with the sentence."""
     sheet, reader = asked(question)
     judge = Oracle(sheet, demo())
     plain = {one.text for one in answer(sheet, reader).told}
+    found = []
     for plan in plans(sheet, question):
         for one in answer(sheet, reader, plan).told:
             lines = [sheet.line(mark) for mark in one.marks]
             if one.text in plain or any(x and x.source is not Source.FACT for x in lines):
                 continue
-            assert judge.faults(one.text, one.marks) == [], f"{plan}: {one.text}"
+            if judge.faults(one.text, one.marks):
+                found.append(f"{plan}: {one.text}")
+    return found
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_no_plan_leaves_out_what_must_be_told(question: str) -> None:
+    assert left_out(question) == []
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_no_plan_makes_a_false_sentence_of_an_answer(question: str) -> None:
+    assert false_sentences(question) == []
