@@ -19,6 +19,7 @@ from projects.models import Project
 from skills.graph import KINDS, Graph, is_end, misplaced
 from skills.rule_check import check_rules
 from skills.wording import error_text
+from study.protocol.index import missing_sections
 
 MAX_BYTES = 512 * 1024
 _tool_names: list[Callable[[], Iterable[str]]] = []
@@ -32,6 +33,11 @@ class Problem:
     message: str
     node: str = ""
     is_warning: bool = False
+
+
+def tool_names() -> list[str]:
+    """The tools that a soft instruction may name."""
+    return [name for names in _tool_names for name in names()]
 
 
 def register_tool_names(names: Callable[[], Iterable[str]]) -> None:
@@ -49,6 +55,7 @@ def validate(config: object, project: Project | None = None) -> list[Problem]:
     if all(problem.is_warning for problem in problems):
         problems += _endless(graph)
     problems += _unreachable(graph)
+    problems += _not_found(graph, project) if project else ()
     return sorted(problems, key=lambda problem: problem.is_warning)
 
 
@@ -109,7 +116,7 @@ def _rules(graph: Graph, project: Project | None) -> Iterator[Problem]:
 
 
 def _tools(graph: Graph) -> Iterator[Problem]:
-    known = {name for names in _tool_names for name in names()}
+    known = tool_names()
     for key, node in graph.nodes.items():
         for tool in node.tools:
             if known and tool not in known:
@@ -120,6 +127,21 @@ def _unreachable(graph: Graph) -> Iterator[Problem]:
     edges = {key: set(node.edges().values()) for key, node in graph.nodes.items()}
     for key in sorted(graph.nodes.keys() - _closure(graph.start_node, edges)):
         yield Problem(f"nodes.{key}", _("No path leads to “%s”.") % key, key, is_warning=True)
+
+
+def _not_found(graph: Graph, project: Project) -> Iterator[Problem]:
+    """Sections that an amendment can never change: no document in force has them."""
+    cited: list[tuple[str, str, str]] = []
+    for key, node in graph.nodes.items():
+        cited.append((key, f"nodes.{key}.section", node.section))
+        for at, rule in enumerate(node.rules):
+            cited.append((key, f"nodes.{key}.rules.{at}.section", str(rule.get("section") or "")))
+    named = {section for _key, _path, section in cited if section}
+    missing = missing_sections(project, named) if named else set()
+    told = _("No document in force has a section %s; no amendment will flag this.")
+    for key, path, section in cited:
+        if section in missing:
+            yield Problem(path, told % section, key, is_warning=True)
 
 
 def _endless(graph: Graph) -> Iterator[Problem]:

@@ -18,14 +18,9 @@ class Changed:
     """A section that is not the same in two versions: its lines before and after, () where it is not there."""
 
     number: str
-    title: str
+    heading: str
     before: tuple[str, ...]
     after: tuple[str, ...]
-
-    @property
-    def heading(self) -> str:
-        """`4.1 入选标准`"""
-        return f"{self.number} {self.title}".strip()
 
     @property
     def diff(self) -> list[str]:
@@ -55,8 +50,14 @@ def changed_between(old: str, new: str) -> tuple[Changed, ...]:
         was, now = (tuple(rule_lines(own.get(key, []))) for own in (before, after))
         if was != now:
             first = [*after.get(key, []), *before.get(key, [])][0]
-            found.append(Changed(first.number, first.title, was, now))
+            found.append(Changed(first.number, first.heading, was, now))
     return tuple(found)
+
+
+def names_in_force(project: Project) -> list[str]:
+    """The documents that another version of may come."""
+    active = ProtocolDocument.objects.filter(project=project, is_active=True)
+    return [*active.order_by("name").values_list("name", flat=True)]
 
 
 def changed_sections(project: Project, name: str, text: str) -> tuple[Changed, ...] | None:

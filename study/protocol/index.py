@@ -165,6 +165,12 @@ def criterion(project: Project, questions: Sequence[str], section: str = "") -> 
     return next((one for one in told if one), ())
 
 
+def missing_sections(project: Project, cited: Iterable[str]) -> set[str]:
+    """Those of the numbers `cited` that no document in force has; none while no document is in force."""
+    rules = _rules_of(project)
+    return {one for one in cited if not rules.has(one)} if rules.units else set()
+
+
 def titled(project: Project, title: str) -> tuple[Unit, ...]:
     """The numbered rules of the protocol's section of that title, in their order; () where there is none."""
     return tuple(

@@ -198,6 +198,10 @@ class RuleIndex:
         found = next((one for one in told if not one.whole), None)
         return found.quoted if found else self._of(places[:MOST_LINES])
 
+    def has(self, section: str) -> bool:
+        """Whether a document has a section of this number, or one below it."""
+        return bool(self._numbered(section))
+
     def _of(self, places: Iterable[int]) -> tuple[Unit, ...]:
         return tuple(self.units[at] for at in places)
 

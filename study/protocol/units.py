@@ -11,16 +11,24 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from core.language.numerals import numeral_value
+
 LIMIT = 500
 """Characters of a stored passage; a rule that is longer is several."""
 HEADING_LIMIT = 100
+BELOW = " / "
+"""Between a heading that has a number and one below it that has none."""
 
 _MARKDOWN = re.compile(r"#{1,6}\s+(\S.*)")
 _NUMBERED_HEADING = re.compile(r"(\d+(?:\.\d+){1,4})[.、]?\s+(\S.{0,60})")
 _CHAPTER = re.compile(
     r"(第[一二三四五六七八九十百\d]+[章节]|[一二三四五六七八九十]+、|附录|\d+\s)\s*\S?.{0,40}"
 )
-_CHAPTER_NUMBER = re.compile(r"\d+(\.\d+)*|第.+?[章节]|[一二三四五六七八九十]+、|附录")
+_CHAPTER_NUMBER = re.compile(
+    r"第(.+?)([章节])|([一二三四五六七八九十]+|\d+(?:\.\d+)*)(、)|\d+(?:\.\d+)*|附录"
+)
+_RANKS = "章节、"
+"""What ends a number in words, the outermost first."""
 _ENDS_A_SENTENCE = "。;；,，:：."
 _RULE = re.compile(r"(?=.*-)\|?[\s:|-]+\|?")
 _PIPE = re.compile(r"(?<!\\)\|")
@@ -47,8 +55,8 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One rule. `section`: place of its section among all; `number` and `title`: of the heading; `position`:
-    of the rule in its document, from 1; `listed`: how many items its list has.
+    """One rule. `section`: place of its section among all; `number`, `title`: of its `heading` (三、目的 is 3);
+    `position`: of the rule in its document, from 1; `listed`: how many items its list has.
 
     `above`: titles of the chapters around it; `lead`: what introduces its list; `when`: the cell or text that
     says for which case it holds; `paragraph`: of which it is a part, -1 for rows and items; `then`: the other
@@ -59,6 +67,7 @@ class Unit:
     section: int
     number: str
     title: str
+    heading: str
     above: str
     lead: str
     text: str
@@ -67,11 +76,6 @@ class Unit:
     then: tuple[str, ...] = ()
     position: int = 0
     listed: int = 0
-
-    @property
-    def heading(self) -> str:
-        """`6.7 SAE 报告`"""
-        return f"{self.number} {self.title}".strip()
 
     @property
     def place(self) -> str:
@@ -87,14 +91,13 @@ def units(documents: Sequence[tuple[str, str]]) -> list[Unit]:
     for name, text in documents:
         first = len(found) - 1
         titles: dict[str, str] = {}
+        numbers = _Numbers()
         for heading, own_lines in _sections(text.replace("\r\n", "\n").split("\n")):
-            found_number = _NUMBER.match(heading)
-            number = found_number[1] if found_number else ""
-            title = heading[found_number.end() :] if found_number else heading
+            number, title, heading = numbers.of(heading)
             titles[number] = title
             above = " ".join(t for n, t in titles.items() if n and number.startswith(f"{n}."))
             place = found[-1].section + 1 if found else 0
-            empty = Unit(name, place, number, title, above, "", "", "")
+            empty = Unit(name, place, number, title, heading, above, "", "", "")
             own = list(_units(empty, own_lines))
             lists = Counter(unit.lead for unit in own if unit.lead)
             found += [
@@ -102,6 +105,39 @@ def units(documents: Sequence[tuple[str, str]]) -> list[Unit]:
                 for at, unit in enumerate(own)
             ]
     return found
+
+
+class _Numbers:
+    """The numbers of a document's headings as rules cite them; each in words stands for one heading."""
+
+    def __init__(self) -> None:
+        self._within: dict[str, str] = {}
+        self._headings: dict[str, str] = {}
+
+    def of(self, heading: str) -> tuple[str, str, str]:
+        """Number, title and the whole: 4.1 as it stands; 第二章 is 2, 三、 in it 2.3, and 附录 none."""
+        if found := _NUMBER.match(heading):
+            number, title = found[1], heading[found.end() :]
+            self._headings.setdefault(number, "")
+            return number, title, f"{number} {title}".strip()
+        found = _CHAPTER_NUMBER.match(heading)
+        number = self._in_words(found) if found else ""
+        own, _mark, _below = heading.partition(BELOW)
+        if not found or not number or self._headings.setdefault(number, own) != own:
+            return "", heading, heading
+        return number, heading[found.end() :].strip() or heading, heading
+
+    def _in_words(self, found: re.Match[str]) -> str:
+        if found[0] == "附录":
+            self._within = {_RANKS[0]: ""}
+        rank, value = found[2] or found[4], numeral_value(found[1] or found[3] or "")
+        if rank is None or value is None:
+            return ""
+        outer = _RANKS[: _RANKS.index(rank)]
+        self._within = {one: n for one, n in self._within.items() if one in outer}
+        self._within[rank] = str(value)
+        within = [*self._within.values()]
+        return ".".join(within) if all(within) else ""
 
 
 def _units(empty: Unit, lines: Sequence[str]) -> Iterator[Unit]:
@@ -164,7 +200,7 @@ def _sections(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
         if _CHAPTER_NUMBER.match(heading):
             numbered = heading
         elif numbered:
-            heading = f"{numbered} / {heading}"
+            heading = f"{numbered}{BELOW}{heading}"
         title, own = heading[:HEADING_LIMIT], []
     yield title, own
 

@@ -13,6 +13,7 @@ from django.test import Client
 from projects.models import AuditEntry
 from skills.amendments import mark_checked, to_check
 from skills.models import Skill
+from skills.validation import validate
 from study.models import ProtocolDocument, VisitPlanEntry
 from study.protocol.index import import_document
 
@@ -169,3 +170,36 @@ def test_a_flag_outlives_the_next_version_until_it_is_checked(
     again = text.replace("18～80 周岁", "18～85 周岁")
     import_document(amended.project, amended.name, again, version="V12")
     assert "EL02" in flags(client, pages["rule"])
+
+
+def test_a_rule_that_cites_a_section_numbered_in_words_is_flagged(study: Any) -> None:
+    """三、 had no number: no rule could cite it, and what changed in it was told to nobody."""
+    text = "一、研究背景\n背景。\n\n三、入选标准\n年龄 18 至 75 周岁。\n"
+    import_document(study.project, "方案", text, version="V1")
+    skill = Skill.objects.get(project=study.project, skill_type="qc_process:ae")
+    rule = {"id": "A1", "field": "age", "logic": True, "message": "x"}
+    cited = {"B1": "1", "C3": "3", "D33": "3.3"}
+    rules = [rule | {"id": name, "section": section} for name, section in cited.items()]
+    config = {"start_node": "a", "nodes": {"a": {"type": "hard_rule", "rules": rules}}}
+    Skill.objects.filter(pk=skill.pk).update(config=config)
+    new = import_document(study.project, "方案", text.replace("75", "80"), version="V2")
+    [touched] = [one for one in to_check(new) if one.skill == skill]
+    assert (touched.rule, touched.headings) == ("C3", ("三、入选标准",))
+
+
+def test_a_section_that_no_document_has_is_told_while_its_rule_is_written(study: Any) -> None:
+    ProtocolDocument.objects.all().delete()
+    rule = {"field": "age_calculated", "logic": True, "message": "x"}
+    rules = [rule | {"section": section} for section in ("3", "99", "3.1")]
+    soft = {"type": "soft_instruction", "instruction": "x", "section": "99"}
+    checked = {"type": "hard_rule", "rules": rules, "on_pass": "b"}
+    config = {"start_node": "a", "nodes": {"a": checked, "b": soft}}
+
+    def told() -> list[tuple[str, str]]:
+        found = validate(config, study.project)
+        assert all(one.is_warning for one in found)
+        return [(one.path, one.node) for one in found if one.path.endswith("section")]
+
+    assert told() == []  # no document is in force
+    import_document(study.project, "方案", "三、入选标准\n\n3.1 年龄\n18 至 75 周岁。\n")
+    assert told() == [("nodes.a.rules.1.section", "a"), ("nodes.b.section", "b")]

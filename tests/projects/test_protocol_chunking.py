@@ -171,3 +171,49 @@ def test_a_part_of_a_long_row_says_of_which_row_it_is() -> None:
     assert all(body.startswith("不良反应:皮疹;") for body in bodies[:-1])
     assert bodies[-1] == "不良反应:恶心;处理:止吐药"
     assert all(len(chunk.content) <= LIMIT for chunk in chunks(text))
+
+
+CHAPTERS = """一、研究背景
+背景。
+
+三、入选标准
+年龄 18 至 75 周岁。
+"""
+NESTED = """# 第一章 总则
+## 一、目的
+### （一）主要目的
+缓解率。
+## 二、意义
+意义。
+# 第十二章 安全性
+## 第一节 报告
+### 三、SAE
+24 小时内报告。
+# 12.1.4 其他
+## 四、其余
+其余。
+# 附录
+## 一、量表
+评分。
+# 第十三章 统计
+## 2024年
+年度。
+"""
+
+
+def test_a_section_numbered_in_words_has_the_number_that_rules_cite() -> None:
+    found = [(unit.number, unit.title, unit.heading) for unit in units([("", CHAPTERS)])]
+    assert found == [("1", "研究背景", "一、研究背景"), ("3", "入选标准", "三、入选标准")]
+    assert chunks(CHAPTERS)[1].content == "三、入选标准\n年龄 18 至 75 周岁。"
+
+
+def test_numbers_in_words_stand_within_their_chapter_and_for_one_section() -> None:
+    found = {unit.text: (unit.number, unit.above) for unit in units([("", NESTED)])}
+    assert found == {
+        "缓解率。": ("1.1", "总则"),
+        "意义。": ("1.2", "总则"),
+        "24 小时内报告。": ("12.1.3", "安全性 报告"),
+        "其余。": ("", ""),
+        "评分。": ("", ""),
+        "年度。": ("", ""),
+    }
