@@ -22,7 +22,13 @@ from projects.scoping import User
 from skills import amendments
 from skills.amendments import RULE, WINDOW, Touched
 from study.models import ProtocolDocument, ProtocolUpload, Subject
-from study.protocol.changes import Changed, changed_between, changed_sections, version_before
+from study.protocol.changes import (
+    Changed,
+    changed_between,
+    changed_sections,
+    names_in_force,
+    version_before,
+)
 from study.visits import due
 from study.visits.calendar import is_to_do
 
@@ -32,19 +38,18 @@ MOST = 200
 @require_GET
 @staff_member_required
 def rehearsal_view(request: HttpRequest, protocolupload: int) -> HttpResponse:
-    """What an uploaded file would touch if it took effect; `name`: under another name than the file's."""
+    """What an uploaded file would touch if it took effect; `name`: of the document it replaces, "" for none."""
     rows = ProtocolUpload.objects.for_user(request.user).select_related("project").exclude(text="")
     upload = get_object_or_404(rows, pk=protocolupload)
     if not has_role(request.user, upload.project_id, Role.ADMIN):
         raise Http404
-    name = request.GET.get("name", "").strip()[:200] or upload.name
+    name = request.GET.get("name", upload.name).strip()[:200]
     changed = changed_sections(upload.project, name, upload.text)
-    names = ProtocolDocument.objects.filter(project=upload.project, is_active=True)
     shown = _touched(request.user, upload.project, changed or [])
     shown |= {
         "changed": changed,
         "name": name,
-        "names": names.order_by("name").values_list("name", flat=True),
+        "names": names_in_force(upload.project),
         "upload": upload,
         "project": upload.project,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -13,29 +14,43 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
-from unfold.widgets import UnfoldAdminSingleDateWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import (
+    UnfoldAdminSelectWidget,
+    UnfoldAdminSingleDateWidget,
+    UnfoldAdminTextInputWidget,
+)
 
 from projects.access import has_role
 from projects.models import Project, Role
 from study.models import ProtocolDocument, ProtocolUpload
 from study.protocol import index, uploads
-from study.protocol.changes import changed_sections
+from study.protocol.changes import changed_sections, names_in_force
 from study.protocol.index import DocumentError
 from study.protocol.rules import RuleIndex, rule_lines
 from study.protocol.units import units
 
 SHOWN = 50
 State = ProtocolUpload.State
+NEW, REPLACES = "new", "of "
+"""What is sent for a new document, and before the name of one that is replaced."""
 
 
 class PublishForm(forms.Form):
-    """What the document is called, and from which day it holds."""
+    """Which document the file becomes, and from which day it holds: what `uploads.publish` takes.
 
+    `names`: of the documents in force. Which of them a file is a version of its own name does not say.
+    """
+
+    document = forms.ChoiceField(
+        label=gettext_lazy("This file"),
+        widget=UnfoldAdminSelectWidget,
+        help_text=gettext_lazy("The version that is replaced is kept, and no longer searched."),
+    )
     name = forms.CharField(
-        label=gettext_lazy("name"),
+        label=gettext_lazy("name of a new document"),
         max_length=200,
+        required=False,
         widget=UnfoldAdminTextInputWidget,
-        help_text=gettext_lazy("A document of the same name is replaced; its old version is kept."),
     )
     version = forms.CharField(
         label=gettext_lazy("version"),
@@ -50,6 +65,42 @@ class PublishForm(forms.Form):
         help_text=gettext_lazy("Blank: today. On a later day the version before holds until then."),
     )
     read = forms.CharField(widget=forms.HiddenInput, required=False)
+
+    def __init__(self, names: Sequence[str], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._names = names
+        if not names:
+            del self.fields["document"]
+            return
+        replaced = [(f"{REPLACES}{one}", _("replaces “%s”") % one) for one in names]
+        self.fields["document"].choices = [("", "—"), *replaced, (NEW, _("is a new document"))]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if self.errors:
+            return cleaned
+        document = cleaned.pop("document", NEW)
+        if document != NEW:
+            cleaned["name"] = document.removeprefix(REPLACES)
+        elif not cleaned["name"].strip():
+            self.add_error("name", _("Please give the document a name."))
+        elif cleaned["name"].strip() in self._names:
+            told = _("A document of this name is in force: choose that it is replaced.")
+            self.add_error("name", told)
+        return cleaned
+
+
+def _started(upload: ProtocolUpload, names: Sequence[str]) -> dict[str, Any]:
+    """What the form opens with: of a version that waits for its day what was chosen, else no document."""
+    started = {
+        "name": upload.name,
+        "version": upload.version,
+        "effective_on": upload.effective_on,
+        "read": uploads.as_read(upload),
+    }
+    if upload.state == State.SCHEDULED:
+        started["document"] = f"{REPLACES}{upload.name}" if upload.name in names else NEW
+    return started
 
 
 def _projects(request: HttpRequest) -> list[Project]:
@@ -139,14 +190,14 @@ def preview_view(request: HttpRequest, protocolupload: int) -> HttpResponse:
         pk=protocolupload,
         project__in=mine,
     )
-    started = {"name": upload.name, "version": upload.version, "effective_on": upload.effective_on}
-    form = PublishForm(initial=started | {"read": uploads.as_read(upload)})
+    names = names_in_force(upload.project)
+    form = PublishForm(names, initial=_started(upload, names))
     if request.method == "POST" and "discard" in request.POST:
         uploads.discard(upload=upload, actor=request.user)
         messages.success(request, _("%(file)s was thrown away.") % {"file": upload.filename})
         return redirect("admin:study_protocoldocument_upload")
     if request.method == "POST":
-        form = PublishForm(request.POST)
+        form = PublishForm(names, request.POST)
         if form.is_valid() and (answer := _published(request, upload, form)):
             return answer
     asked = request.GET.get("q", "").strip()[:500]

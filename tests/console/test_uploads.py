@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import subprocess
@@ -32,6 +33,7 @@ from tests.support import papers
 from tests.support.tasks import drain, purge
 
 UPLOAD = "/admin/study/protocoldocument/upload/"
+NEW, REPLACED = {"document": "new", "name": "补充说明"}, {"document": "of 补充说明"}
 TEXT = "# 补充说明\n\n## 4.1 停车\n\n停车费每次报销 37 元。\n\n| 项目 | 金额 |\n|---|---|\n| 餐费 | 20 元 |\n"
 
 
@@ -100,14 +102,14 @@ def test_several_files_are_read_looked_at_and_put_in_force(
         assert "停车费每次报销 37 元。" in page
         assert "项目:餐费;金额:20 元" in page
     assert ProtocolDocument.objects.count() == before
-    body = {"name": "补充说明", "version": "2", "read": uploads.as_read(rows[0]), "publish": ""}
+    body = NEW | {"version": "2", "read": uploads.as_read(rows[0]), "publish": ""}
     client.post(f"{UPLOAD}{rows[0].pk}/", body)
     document = ProtocolDocument.objects.get(name="补充说明")
     assert (document.version, document.is_active) == ("2", True)
     assert document.effective_on == clock.today(study.project.timezone)
     found = search(study.project, "停车费每次报销多少元?")
     assert any("37 元" in one.content for one in found)
-    again = client.post(f"{UPLOAD}{rows[0].pk}/", {"name": "补充说明", "publish": ""})
+    again = client.post(f"{UPLOAD}{rows[0].pk}/", REPLACED | {"publish": ""})
     assert "不在等待生效" in again.content.decode()
     assert ProtocolDocument.objects.filter(name="补充说明").count() == 1
 
@@ -250,7 +252,7 @@ def test_a_version_waits_for_its_day(as_user: Callable[..., Client], study: Any)
     client = as_user("admin")
     send(client, c_dot_md=TEXT.encode())
     one, today = latest(), clock.today(study.project.timezone)
-    body = {"name": "补充说明", "version": "3", "effective_on": str(today + timedelta(days=1))}
+    body = NEW | {"version": "3", "effective_on": str(today + timedelta(days=1))}
     client.post(f"{UPLOAD}{one.pk}/", body | {"read": uploads.as_read(one), "publish": ""})
     follow_uploads()
     assert latest().state == "scheduled"
@@ -276,10 +278,11 @@ def test_a_version_that_nobody_compared_it_with_is_not_replaced(
     read = re.findall(r'name="read" value="([^"]+)"', client.get(address).content.decode())
     assert read == [uploads.as_read(one)]
     theirs = index.import_document(study.project, "补充说明", "# 1 别的\n\n别的内容。")
-    body = {"name": "补充说明", "version": "3", "read": read[0], "publish": ""}
+    body = REPLACED | {"version": "3", "read": read[0], "publish": ""}
     assert "has changed meanwhile" in client.post(address, body).content.decode()
     assert ProtocolDocument.objects.get(name="补充说明", is_active=True) == theirs
-    assert client.post(address, body | {"name": "另一份"}).status_code == 302
+    other = {"document": "new", "name": "另一份"}
+    assert client.post(address, body | other).status_code == 302
     send(client, c_dot_md=TEXT.encode())
     one = latest()
     address, body["read"] = f"{UPLOAD}{one.pk}/", uploads.as_read(one)
@@ -387,7 +390,7 @@ def test_the_rehearsal_says_what_an_amendment_touches_and_flags_stay_until_check
     assert "LB02" not in page
     assert ProtocolDocument.objects.get(pk=protocol.pk).is_active
 
-    body = {"name": protocol.name, "version": "V9", "read": uploads.as_read(one), "publish": ""}
+    body = {"document": f"of {protocol.name}", "version": "V9", "read": uploads.as_read(one)}
     client.post(f"{UPLOAD}{one.pk}/", body)
     new = ProtocolDocument.objects.get(name=protocol.name, is_active=True)
     touches = f"/admin/study/protocoldocument/{new.pk}/touches/"
@@ -402,3 +405,68 @@ def test_the_rehearsal_says_what_an_amendment_touches_and_flags_stay_until_check
     assert "EL01</a>" in page
     assert PassageCheck.objects.get().checked_by == "admin"
     assert AuditEntry.objects.filter(action="document.checked").count() == 1
+
+
+def shown(client: Client, path: str) -> str:
+    return html.unescape(client.get(path).content.decode())
+
+
+def test_a_file_under_another_name_replaces_what_its_sender_chose(
+    as_user: Callable[..., Client], study: Any
+) -> None:
+    """Its own name made it a new document: two versions were in force, and nothing was touched."""
+    client = as_user("admin")
+    old = index.import_document(study.project, "方案", TEXT)
+    send(client, **{"方案_V2_dot_md": TEXT.replace("37", "40").encode()})
+    one = latest()
+    address = f"{UPLOAD}{one.pk}/"
+    rehearsal = shown(client, f"{address}rehearsal/")
+    assert "No document named “方案_V2” is in force" in rehearsal
+    assert '<option value="" selected>none: it is a new document' in rehearsal
+    compared = shown(client, f"{address}rehearsal/?name=方案")
+    assert '<option value="方案" selected>' in compared
+    assert "40 元" in compared
+    assert "As a new document" in shown(client, f"{address}rehearsal/?name=")
+
+    page = shown(client, address)
+    chosen = re.findall(r'<option value="([^"]*)"[^>]*selected', page.partition('"document"')[2])
+    assert chosen in ([], [""])
+    body = {"name": one.name, "version": "2", "read": uploads.as_read(one), "publish": ""}
+    assert client.post(address, body).status_code == 200
+    taken = client.post(address, body | {"document": "new", "name": "方案"})
+    assert "A document of this name is in force" in html.unescape(taken.content.decode())
+    assert client.post(address, body | {"document": "new", "name": " "}).status_code == 200
+    assert ProtocolDocument.objects.get(project=study.project, name__startswith="方案") == old
+    assert client.post(address, body | {"document": "of 方案"}).status_code == 302
+    active = ProtocolDocument.objects.get(
+        project=study.project, name__startswith="方案", is_active=True
+    )
+    assert (active.name, active.version, "40 元" in active.text) == ("方案", "2", True)
+
+
+@pytest.mark.full
+def test_the_first_document_of_a_study_replaces_none(
+    as_user: Callable[..., Client], study: Any
+) -> None:
+    ProtocolDocument.objects.all().delete()
+    client = as_user("admin")
+    send(client, c_dot_md=TEXT.encode())
+    address = f"{UPLOAD}{latest().pk}/"
+    assert 'name="document"' not in shown(client, address)
+    client.post(address, {"name": "方案", "read": uploads.as_read(latest())})
+    assert ProtocolDocument.objects.get(is_active=True).name == "方案"
+
+
+@pytest.mark.full
+def test_what_was_chosen_for_a_later_day_is_shown(
+    as_user: Callable[..., Client], study: Any
+) -> None:
+    client, later = as_user("admin"), clock.today(study.project.timezone) + timedelta(days=1)
+    index.import_document(study.project, "方案", TEXT)
+    for name, document in (("方案_V2", "of 方案"), ("附件", "new")):
+        send(client, **{f"{name}_dot_md": TEXT.encode()})
+        address = f"{UPLOAD}{latest().pk}/"
+        body = {"name": name, "read": uploads.as_read(latest()), "effective_on": str(later)}
+        client.post(address, body | {"document": document})
+        assert latest().state == "scheduled"
+        assert f'<option value="{document}" selected' in shown(client, address)
