@@ -36,6 +36,12 @@ def check_draft(skill: Skill, seen: datetime | None) -> SkillDraft | None:
     return draft
 
 
+def check_size(config: Any) -> None:
+    """Raise ValidationError for what is not even a draft."""
+    if not isinstance(config, dict) or len(json.dumps(config).encode()) > MAX_BYTES:
+        raise ValidationError({"config": _("The configuration is too large, or no object.")})
+
+
 def keep_draft(
     *, skill: Skill, config: Any, effective_on: date | None, actor: object, seen: datetime | None
 ) -> SkillDraft:
@@ -44,8 +50,7 @@ def keep_draft(
     A draft may be wrong; what has a day was checked by the caller (`services.check_skill`). `skill` and `seen`
     (`check_draft`) are what the writer read. Raises ValidationError for what is no configuration, SkillChanged.
     """
-    if not isinstance(config, dict) or len(json.dumps(config).encode()) > MAX_BYTES:
-        raise ValidationError({"config": _("The configuration is too large, or no object.")})
+    check_size(config)
     with atomic():
         before = check_draft(skill, seen)
         values = {

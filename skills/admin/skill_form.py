@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date
 from typing import Any, ClassVar
 
@@ -12,8 +13,14 @@ from django.utils.translation import gettext_lazy as _
 
 from core.house import clock
 from core.house.admin_json import JsonTextarea
-from skills import services
+from skills import publish, services
+from skills.graph import EVENTS
 from skills.models import Skill, SkillDraft
+
+
+def stand_in(trigger: str) -> dict[str, Any]:
+    """What a new workflow holds while there is only a draft of it."""
+    return starter() | ({"event": EVENTS[0]} if trigger == Skill.Trigger.EVENT else {})
 
 
 def starter() -> dict[str, Any]:
@@ -44,7 +51,7 @@ class SkillForm(forms.ModelForm):
     """Saved only when the graph is a workflow, and nobody else saved it since the page was opened.
 
     A draft (`_draft`) may be wrong, unless it has a day; it changes the configuration only. It and what has a
-    day to come (`planned`) leave what runs as it is.
+    day to come (`planned`) leave what runs as it is. The draft of a new workflow stands beside one that is off.
     """
 
     planned: date | None = None
@@ -86,6 +93,7 @@ class SkillForm(forms.ModelForm):
             "iit/rule_logic.js",
             "iit/rule_parts.js",
             "iit/rule_builder.js",
+            "iit/sop_controls.js",
             "iit/sop.js",
             "iit/sop_run.js",
             "iit/sop_json.js",
@@ -108,7 +116,7 @@ class SkillForm(forms.ModelForm):
     @property
     def is_draft(self) -> bool:
         """Whether the configuration is only to be kept."""
-        return "_draft" in self.data and not self.instance._state.adding
+        return "_draft" in self.data
 
     @property
     def waits(self) -> bool:
@@ -129,7 +137,12 @@ class SkillForm(forms.ModelForm):
         if day and today and day < today:
             told = _("This day has passed. Leave it blank to publish as soon as it is saved.")
             self.add_error("effective_on", told)
-        if self.is_draft:
+        if self.is_draft and "config" in cleaned:
+            self._check_with(publish.check_size, cleaned["config"])
+        if self.is_draft and self.instance._state.adding:
+            cleaned["is_active"] = False
+            self.runs = stand_in(cleaned.get("trigger_type", ""))
+        elif self.is_draft:
             self._check_draft(is_today=bool(day) and day == today)
         if self.errors:
             return cleaned
@@ -143,7 +156,7 @@ class SkillForm(forms.ModelForm):
         self.instance.config = config
         if not self.is_draft or self.planned:
             self._check()
-        if self.is_draft and self.errors:
+        if self.is_draft and self.planned and self.errors:
             told = _("A draft that cannot run yet takes no day: leave it blank to keep it.")
             self.add_error("effective_on", told)
         return cleaned
@@ -158,8 +171,11 @@ class SkillForm(forms.ModelForm):
             self.add_error("effective_on", told)
 
     def _check(self) -> None:
+        self._check_with(services.check_skill, self.instance)
+
+    def _check_with(self, check: Callable[[Any], None], what: Any) -> None:
         try:
-            services.check_skill(self.instance)
+            check(what)
         except ValidationError as error:
             for name, texts in error.message_dict.items():
                 self.add_error(name if name in self.fields else None, texts)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import html
 import json
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -43,6 +45,12 @@ def page(client: Client, skill: Skill, query: str = "") -> str:
     answer = client.get(f"/admin/skills/skill/{skill.pk}/change/{query}")
     assert answer.status_code == 200
     return answer.content.decode()
+
+
+def in_the_box(shown: str) -> str:
+    found = re.search(r'name="config"[^>]*>(.*?)</textarea>', shown, re.DOTALL)
+    assert found
+    return html.unescape(found[1])
 
 
 def send(client: Client, skill: Skill, config: object, **more: str) -> Any:
@@ -343,3 +351,52 @@ def test_a_new_workflow_opens_from_a_template_or_a_copy(
     assert 'value="Draft (copy)"' in copied
     assert "年龄是否已核对?" in copied
     assert client.get(f"{add}?copy=no-uuid").status_code == 200
+
+
+def test_a_new_workflow_is_kept_as_a_draft_that_is_off(
+    as_user: Callable[..., Client], study: Study
+) -> None:
+    """Half of one could not be put aside; it was saved as a workflow that runs, or lost."""
+    client = as_user("admin", "zh-hans")
+    half = {"start_node": "tell", "nodes": {"tell": {"type": "notify"}}}
+    given = {
+        "project": str(study.project.pk), "skill_type": "qc_process:half", "name": "Half",
+        "trigger_type": "event", "cron_schedule": "", "is_active": "on", "config": json.dumps(half),
+        "versions-TOTAL_FORMS": "0", "versions-INITIAL_FORMS": "0",
+    }  # fmt: skip
+    assert 'name="_draft"' in client.get("/admin/skills/skill/add/").content.decode()
+    assert client.post("/admin/skills/skill/add/", given).status_code == 200
+    answer = client.post("/admin/skills/skill/add/", given | {"_draft": "1"})
+    skill = Skill.objects.get(skill_type="qc_process:half")
+    assert answer.url == f"/admin/skills/skill/{skill.pk}/change/"
+    assert (skill.is_active, skill.version, skill.draft.config) == (False, 1, half)
+    shown = page(client, skill)
+    assert "流程处于停用状态" in shown
+    assert json.loads(in_the_box(shown)) == half
+    again = client.post("/admin/skills/skill/add/", given | {"_draft": "1"})
+    assert again.status_code == 200
+    assert Skill.objects.filter(skill_type="qc_process:half").count() == 1
+
+    whole = changed() | {"event": "record_changed"}
+    assert send(client, skill, whole, is_active="on").status_code == 302
+    skill.refresh_from_db()
+    assert (skill.is_active, skill.version, skill.config) == (True, 2, whole)
+    assert not SkillDraft.objects.exists()
+
+
+@pytest.mark.parametrize("config", ["[]", "3", "{"])
+def test_what_is_no_configuration_is_no_draft(
+    as_user: Callable[..., Client], study: Study, skill: Skill, config: str
+) -> None:
+    """A number raised an error while it was stored."""
+    client = as_user("admin")
+    sent = form(client, skill) | {"config": config, "_draft": "1"}
+    answer = client.post(f"/admin/skills/skill/{skill.pk}/change/", sent)
+    assert (answer.status_code, SkillDraft.objects.exists()) == (200, False)
+    given = {
+        "project": str(study.project.pk), "skill_type": "qc_process:half", "name": "Half",
+        "trigger_type": "webhook", "cron_schedule": "", "config": config, "_draft": "1",
+        "versions-TOTAL_FORMS": "0", "versions-INITIAL_FORMS": "0",
+    }  # fmt: skip
+    assert client.post("/admin/skills/skill/add/", given).status_code == 200
+    assert not Skill.objects.filter(skill_type="qc_process:half").exists()
