@@ -92,6 +92,9 @@ Verb = Annotated[str, MinLen(1), MaxLen(10)]
 Text = Annotated[str, MinLen(1)]
 Word = Annotated[str, MinLen(1), MaxLen(100)]
 Words = Annotated[list[Word], MaxLen(200)]
+OfField = Field(json_schema_extra={"format": "field"})
+"""Marks the name of a field, which the editor offers those of the dictionary for."""
+FieldName = Annotated[str, MinLen(1), MaxLen(100), OfField]
 Once = Field(json_schema_extra={"uniqueItems": True})
 Section = Annotated[str, StringConstraints(pattern=r"^\d+(\.\d+)*$", max_length=20)]
 Severity = Literal["error", "warning", "info"]
@@ -132,7 +135,7 @@ else:
     class Rule(TypedDict):
         """A hard rule as it is written."""
 
-        field: Text
+        field: Annotated[Text, OfField]
         logic: Any
         message: Text
         id: NotRequired[Key]
@@ -143,37 +146,37 @@ else:
     class AeMedication(TypedDict, total=False):
         """Fields of the check whether a drug was given for an adverse event."""
 
-        field: Word
-        medication: Word
+        field: FieldName
+        medication: FieldName
 
     class LabAe(TypedDict, total=False):
         """Limits and fields of the check whether a laboratory value was reported as adverse event."""
 
         times: Annotated[float, Ge(1), Le(1000)]
         days: Annotated[int, Ge(0), Le(365)]
-        start: Word
-        end: Word
-        term: Word
+        start: FieldName
+        end: FieldName
+        term: FieldName
         words: dict[str, Words]
 
     class Prohibited(TypedDict):
         """Names of the drugs that must not be given, and the field that tells them."""
 
         names: Words
-        field: NotRequired[Word]
+        field: NotRequired[FieldName]
 
     class Report(TypedDict):
         """The field that holds when a serious event was reported, and the hours that are allowed."""
 
-        field: Word
+        field: FieldName
         hours: Annotated[int, Ge(1), Le(8760)]
 
     class SaeReport(TypedDict):
         """Which value of which field says that an event is serious, when it became known, and its reports."""
 
-        serious: Word
+        serious: FieldName
         code: Word
-        known: NotRequired[Word]
+        known: NotRequired[FieldName]
         reports: Annotated[dict[Literal["pi", "sponsor", "ethics"], Report], MinLen(1)]
 
     Checks = TypedDict(
@@ -257,7 +260,7 @@ class Graph(BaseModel):
     match: Annotated[list[Text], MaxLen(50)] = Field(default_factory=list)
     event: Event | None = None
     event_form: str = ""
-    event_field: str = ""
+    event_field: Annotated[str, OfField] = ""
     max_steps: Annotated[int, Ge(1), Le(500)] = 100
     catch_up: Literal["latest", "all", "none"] = "latest"
     urgent: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
 from django.utils.functional import Promise
@@ -12,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from projects.models import Role
 from skills.drawing import ENDS, NAMES
 from skills.graph import CHECKS, DEFAULT_TARGETS, KINDS, schema
+from skills.validation import tool_names
 
 LABELS: dict[str, Promise] = {
     "description": _("Description or question"),
@@ -22,7 +24,7 @@ LABELS: dict[str, Promise] = {
     "threshold": _("Least confidence"),
     "severity": _("Severity"),
     "same_as": _("Same as the standard check"),
-    "section": _("Section of the protocol"),
+    "section": _("Section of the protocol: 4.1, and 3 for the third chapter"),
     "approve_label": _("Words for approving"),
     "reject_label": _("Words for rejecting"),
     "retry": _("Attempts after a fault"),
@@ -50,7 +52,24 @@ LABELS: dict[str, Promise] = {
     "wait_s": _("Seconds between"),
     "remind_hours": _("Hours until a reminder"),
     "escalate_hours": _("Hours until the administrators are told"),
+    "hours": _("Hours allowed"),
+    "lab_ae.times": _("times the upper limit"),
+    "lab_ae.days": _("days around"),
+    "lab_ae.start": _("Field of the day an adverse event began"),
+    "lab_ae.end": _("Field of the day an adverse event ended"),
+    "lab_ae.term": _("Field that names an adverse event"),
+    "lab_ae.words": _("Words of adverse events for a lab"),
+    "ae_medication.field": _("Field of the adverse event that names a medication"),
+    "ae_medication.medication": _("Field that names medications"),
+    "prohibited.names": _("Prohibited medications"),
+    "prohibited.field": _("Field that names medications"),
+    "sae_report.serious": _("Field that says that an event is serious"),
+    "sae_report.code": _("Its value for serious"),
+    "sae_report.known": _("Field of when it became known"),
+    "sae_report.reports": _("report to"),
+    "sae_report.reports.field": _("Field of the report date"),
 }
+"""Words for an attribute, by its name; for one of a check by its whole path where its name says too little."""
 _ROLES: dict[str, Promise | str] = {"PI": "PI", "CRC": "CRC", "ADMIN": Role.ADMIN.label}
 ENTRIES: dict[str, Mapping[str, Promise | str]] = {
     "checks": CHECKS | {"sae_report": _("Serious event not reported in time")},
@@ -69,6 +88,11 @@ ENTRIES: dict[str, Mapping[str, Promise | str]] = {
         "finding_opened": _("A finding was opened"),
     },
     "catch_up": {"latest": _("the last one"), "all": _("all"), "none": _("none")},
+    "sae_report.reports": {
+        "pi": _("Principal investigator"),
+        "sponsor": _("Sponsor"),
+        "ethics": _("Ethics committee"),
+    },
 }
 """Words for the values that an attribute may have."""
 TEXTS: dict[str, Promise] = {
@@ -85,6 +109,8 @@ TEXTS: dict[str, Promise] = {
     "broken": _("The text is not a workflow: mend it below, or undo."),
     "failed": _("The dry run could not be done; please try again."),
     "json": _("Not JSON yet: this is not taken over."),
+    "whole": _("The workflow itself"),
+    "lines": _("one a line"),
 }
 
 PHRASES: dict[str, Promise] = {
@@ -108,7 +134,7 @@ def outline() -> str:
         for name, kind in KINDS.items()
     }
     told: dict[str, Any] = {
-        "schema": schema(),
+        "schema": _with_tools(),
         "kinds": kinds,
         "defaults": DEFAULT_TARGETS,
         "edges": _words(NAMES),
@@ -119,6 +145,15 @@ def outline() -> str:
         "phrases": _words(PHRASES),
     }
     return json.dumps(told, ensure_ascii=False)
+
+
+def _with_tools() -> dict[str, Any]:
+    """The schema with the tools that there are: what they are called `skills.graph` cannot know."""
+    whole = deepcopy(schema())
+    tools = whole["$defs"]["soft_instruction"]["properties"]["tools"]
+    if names := tool_names():
+        tools["items"] = {"enum": names}
+    return whole
 
 
 def _words(words: Mapping[str, Promise | str]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from projects.models import Project
 from skills import beat, chat
 from skills.graph import EVENTS
 from skills.models import FieldMapping, Skill, SkillVersion
-from skills.validation import validate
+from skills.validation import Problem, validate
 from study.blinding.mask import unnamed_for_all
 from study.dictionary import KnownNames, name_refusal
 
@@ -28,34 +28,43 @@ def check_skill(skill: Skill) -> None:
     found = chat.problems(skill.config) if is_chat else validate(skill.config, skill.project)
     problems = [problem for problem in found if not problem.is_warning]
     errors: dict[str, Any] = {}
-    if is_chat and skill.trigger_type != Skill.Trigger.WEBHOOK:
-        errors["trigger_type"] = [_("A chat skill has no schedule and no event.")]
     if problems:
         errors["config"] = [f"{problem.path}: {problem.message}" for problem in problems]
-    if skill.trigger_type == Skill.Trigger.CRON or skill.cron_schedule:
-        try:
-            cron.parse_cron(skill.cron_schedule or "")
-        except ValidationError as error:
-            errors["cron_schedule"] = error.messages
-    if skill.trigger_type == Skill.Trigger.EVENT and (wrong := [*_event_problems(skill)]):
-        errors.setdefault("config", []).extend(wrong)
+    for field, problem in trigger_problems(skill):
+        told = f"{problem.path}: {problem.message}" if problem.path else problem.message
+        errors.setdefault(field, []).append(told)
     if errors:
         raise ValidationError(errors)
     skill.full_clean(exclude=["config"])
 
 
-def _event_problems(skill: Skill) -> Iterator[str]:
+def trigger_problems(skill: Skill) -> Iterator[tuple[str, Problem]]:
+    """(column, problem) of what starts a skill; of one without a study yet names are not looked up."""
+    if chat.is_chat(skill) and skill.trigger_type != Skill.Trigger.WEBHOOK:
+        yield "trigger_type", Problem("", _("A chat skill has no schedule and no event."))
+    if skill.trigger_type == Skill.Trigger.CRON or skill.cron_schedule:
+        try:
+            cron.parse_cron(skill.cron_schedule or "")
+        except ValidationError as error:
+            yield from (("cron_schedule", Problem("", one)) for one in error.messages)
+    if skill.trigger_type == Skill.Trigger.EVENT:
+        yield from (("config", one) for one in _event_problems(skill))
+
+
+def _event_problems(skill: Skill) -> Iterator[Problem]:
     """What is wrong with the event that starts a skill, and with the form and field it is limited to."""
     config = skill.config if isinstance(skill.config, dict) else {}
     if config.get("event") not in EVENTS:
         told = _("An event skill names its event: %(events)s.") % {"events": ", ".join(EVENTS)}
-        yield f"event: {told}"
+        yield Problem("event", told)
+    if not skill.project_id:
+        return
     known = KnownNames.of(skill.project)
     names = (("event_form", known.forms), ("event_field", known.fields))
     for key, there in names:
         unnamed = unnamed_for_all(skill.project)
         if why := name_refusal(str(config.get(key) or ""), there, unnamed=unnamed):
-            yield f"{key}: {why}"
+            yield Problem(key, why)
 
 
 class SkillChanged(Exception):

@@ -177,8 +177,10 @@ class SkillAdmin(ScopedAdmin):
         runs = None if obj._state.adding else obj
         is_edited = obj._state.adding or getattr(obj, "is_edited", False)
         is_blinded = getattr(obj, "is_blinded", False)
+        starts = {name: getattr(obj, name) for name in editor.STARTS}
+        written = Skill(project=project, config=config, **starts)
         shown = (
-            editor.check_panel(config, project, runs, is_edited=is_edited, is_blinded=is_blinded)
+            editor.check_panel(written, runs, is_edited=is_edited, is_blinded=is_blinded)
             if config
             else ""
         )
@@ -268,6 +270,15 @@ class SkillAdmin(ScopedAdmin):
             actor=request.user,
             seen=seen,
         )
+
+    def response_add(self, request: HttpRequest, obj: Skill, *args: Any) -> HttpResponse:
+        """After a draft to its page."""
+        if not SkillDraft.objects.filter(skill=obj.pk).exists():
+            answer: HttpResponse = super().response_add(request, obj, *args)
+            return answer
+        told = gettext("The draft is kept. The workflow is off until it is saved and switched on.")
+        messages.success(request, told)
+        return redirect("admin:skills_skill_change", obj.pk)
 
     def response_change(self, request: HttpRequest, obj: Skill) -> HttpResponse:
         """After a draft the page stays, and says what runs."""

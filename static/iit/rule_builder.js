@@ -325,5 +325,5 @@ window.iitRuleBuilder = (() => {
     }
   }
 
-  return (given) => new Builder(given).element;
+  return Object.assign((given) => new Builder(given).element, { offered });
 })();

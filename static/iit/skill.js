@@ -9,6 +9,13 @@ window.iitSkill = (() => {
     return document.getElementById("skill-check").dataset.project ?? elements.project?.value ?? "";
   };
 
+  // What is to start the workflow: what it must hold depends on that.
+  const STARTS = ["skill_type", "trigger_type", "cron_schedule"];
+  const starts = () => {
+    const { elements } = document.getElementById("id_config").form;
+    return Object.fromEntries(STARTS.filter((name) => elements[name]).map((name) => [name, elements[name].value]));
+  };
+
   const goTo = (box, line) => {
     if (box.hidden) {
       box.dispatchEvent(new CustomEvent("sop:line", { detail: line }));
@@ -38,7 +45,7 @@ window.iitSkill = (() => {
       const answer = await fetch(shown.dataset.check, {
         method: "POST",
         headers: { "X-CSRFToken": token },
-        body: new URLSearchParams({ config: box.value, project: project(), skill: shown.dataset.skill ?? "" }),
+        body: new URLSearchParams({ config: box.value, project: project(), skill: shown.dataset.skill ?? "", ...starts() }),
       }).catch(() => null);
       if (number !== asked || !answer?.ok || answer.redirected) return;
       shown.innerHTML = await answer.text();
@@ -51,7 +58,7 @@ window.iitSkill = (() => {
       timer = setTimeout(refresh, PAUSE_MS);
     };
     box.addEventListener("input", soon);
-    box.form.elements.project?.addEventListener("change", soon);
+    for (const name of ["project", ...STARTS]) box.form.elements[name]?.addEventListener("change", soon);
     if (box.value.trim() && box.value.trim() !== "null") refresh();
   };
   document.addEventListener("DOMContentLoaded", start);

@@ -2,6 +2,7 @@
 // server says what a node takes (data-outline) and what is wrong (the check below the text); nothing is stored here.
 (() => {
   const { make } = window.iitRuleParts;
+  const { Controls } = window.iitSopControls;
   const parsed = (text) => {
     try {
       return JSON.parse(text);
@@ -11,131 +12,6 @@
   };
   const isWorkflow = (config) => Boolean(config) && typeof config === "object" && Boolean(config.nodes) &&
     typeof config.nodes === "object" && Object.values(config.nodes).every((node) => node && typeof node === "object");
-  // Controls for a value as its schema has it; `set(value)` takes over, undefined leaves it out.
-  class Controls {
-    constructor(outline) {
-      this.outline = outline;
-      this.count = 0;
-    }
-
-    resolved(schema) {
-      const one = (schema.anyOf ?? []).find((each) => each.type !== "null") ?? schema;
-      return one.$ref ? this.resolved(this.outline.schema.$defs[one.$ref.split("/").pop()]) : one;
-    }
-
-    label(name) {
-      return this.outline.labels[name] ?? name;
-    }
-
-    row(name, control) {
-      control.id ||= `sop-${++this.count}`;
-      control.name = "";
-      control.dataset.name = name;
-      return make("p", { className: "sop-row" }, make("label", { htmlFor: control.id, textContent: this.label(name) }), control);
-    }
-
-    of(name, given, value, set, around) {
-      const schema = this.resolved(given);
-      if (schema.enum) return this.row(name, this.choice(name, schema.enum, value, set));
-      if (schema.type === "array") return this.list(name, schema, value ?? [], set);
-      if (schema.type === "object" && schema.properties) return this.object(name, schema, value ?? {}, set);
-      if (schema.type === "number" || schema.type === "integer") {
-        const box = make("input", { type: "number", className: "iit-input", value: value ?? "", step: schema.type === "integer" ? "1" : "any" });
-        box.addEventListener("input", () => {
-          if (!box.validity.badInput) set(box.value === "" ? undefined : Number(box.value));
-        });
-        return this.row(name, box);
-      }
-      if (schema.type === "string") {
-        const isLong = ["description", "instruction", "message"].includes(name);
-        const box = make(isLong ? "textarea" : "input", { className: "iit-input", value: value ?? "" });
-        if (name === "field") box.setAttribute("list", "sop-fields");
-        box.addEventListener("input", () => set(box.value === "" ? undefined : box.value));
-        return this.row(name, box);
-      }
-      return this.free(name, value, set, around);
-    }
-
-    choice(name, values, value, set) {
-      const box = make("select", { className: "iit-input" }, make("option", { value: "", textContent: "—" }));
-      for (const one of values) box.append(make("option", { value: one, textContent: this.word(name, one) }));
-      box.value = value ?? "";
-      box.addEventListener("change", () => set(box.value || undefined));
-      return box;
-    }
-
-    word(name, one) {
-      return this.outline.entries[name]?.[one] ?? one;
-    }
-
-    ticks(name, values, isTicked, change) {
-      const made = make("fieldset", { className: "sop-ticks" }, make("legend", { textContent: this.label(name) }));
-      for (const one of values) {
-        const box = make("input", { type: "checkbox", checked: isTicked(one) });
-        box.addEventListener("change", () => change(one, box.checked));
-        made.append(make("label", {}, box, ` ${this.word(name, one)}`));
-      }
-      return made;
-    }
-
-    list(name, schema, value, set) {
-      const items = this.resolved(schema.items);
-      if (items.enum) {
-        const changed = (one, on) => {
-          const next = on ? [...value, one] : value.filter((other) => other !== one);
-          set(next.length ? next : undefined);
-        };
-        return this.ticks(name, items.enum, (one) => value.includes(one), changed);
-      }
-      if (!items.properties) return this.free(name, value.length ? value : undefined, set);
-      const made = make("fieldset", { className: "sop-items" }, make("legend", { textContent: this.label(name) }));
-      value.forEach((item, at) => {
-        const put = (next) => {
-          value = value.with(at, next ?? {});
-          set(value);
-        };
-        const one = this.object(`${this.label(name)} ${at + 1}`, items, item, put);
-        const remove = make("button", { type: "button", className: "iit-chip", textContent: this.outline.texts.remove });
-        remove.addEventListener("click", () => set(value.length > 1 ? value.toSpliced(at, 1) : undefined));
-        one.append(remove);
-        made.append(one);
-      });
-      const add = make("button", { type: "button", className: "iit-chip", textContent: `+ ${this.outline.texts.add}` });
-      add.addEventListener("click", () => set([...value, { field: "", logic: true, message: "" }]));
-      made.append(add);
-      return made;
-    }
-
-    object(name, schema, value, set) {
-      const changed = (one, next) => {
-        const { [one]: old, ...rest } = value;
-        value = next === undefined ? rest : { ...value, [one]: next };
-        set(Object.keys(value).length ? value : undefined);
-      };
-      const shapes = Object.entries(schema.properties);
-      if (shapes.every(([, one]) => this.resolved(one).type === "object")) {
-        return this.ticks(name, shapes.map(([one]) => one), (one) => one in value, (one, on) => changed(one, on ? {} : undefined));
-      }
-      const made = make("fieldset", { className: "sop-items" }, make("legend", { textContent: this.label(name) }));
-      for (const [one, shape] of shapes) made.append(this.of(one, shape, value[one], (next) => changed(one, next), () => value));
-      return made;
-    }
-
-    // Any JSON; a condition of a rule has its builder.
-    free(name, value, set, around) {
-      const box = make("textarea", { className: "iit-input iit-code", spellcheck: false, value: value === undefined ? "" : JSON.stringify(value) });
-      box.addEventListener("change", () => {
-        const next = box.value.trim() ? parsed(box.value) : undefined;
-        const isBad = box.value.trim() !== "" && next === undefined;
-        box.setCustomValidity(isBad ? this.outline.texts.json : "");
-        if (isBad) box.reportValidity();
-        else set(next);
-      });
-      const row = this.row(name, box);
-      return name === "logic" && around ? window.iitRuleBuilder({ rule: around, value, box, row, set }) : row;
-    }
-  }
-
   class Editor {
     constructor(root, box) {
       this.root = root;
@@ -281,6 +157,10 @@
       return node.description || this.outline.kinds[node.type]?.label || key;
     }
 
+    whole() {
+      this.choose("");
+    }
+
     choose(key) {
       this.here = key;
       this.picking = "";
@@ -347,7 +227,8 @@
       const { texts, kinds, schema } = this.outline;
       const key = this.here;
       const node = this.config?.nodes?.[key];
-      if (!node) return this.part.form.replaceChildren(make("p", { className: "iit-muted", textContent: texts.none }));
+      this.controls.place = key;
+      if (!node) return this.part.form.replaceChildren(...this.itself());
       const kind = kinds[node.type];
       const errors = make("ul", { className: "iit-problems" });
       errors.dataset.errors = "1";
@@ -366,6 +247,17 @@
       rows.push(this.button(texts.make_start, () => this.edit((config) => { config.start_node = key; })), " ");
       rows.push(this.button(texts.remove, () => this.remove(key)));
       return this.part.form.replaceChildren(...rows);
+    }
+
+    // What holds for the whole workflow, shown while no node is chosen.
+    itself() {
+      const { texts, schema } = this.outline;
+      const names = Object.keys(schema.properties).filter((one) => !["nodes", "start_node"].includes(one));
+      const rows = isWorkflow(this.config) ? names.map((one) => this.controls.of(one, schema.properties[one], this.config[one], (value) => this.edit((config) => {
+        if (value === undefined) delete config[one];
+        else config[one] = value;
+      }))) : [];
+      return [make("h3", { textContent: texts.whole }), make("p", { className: "iit-muted", textContent: texts.none }), ...rows];
     }
 
     target(key, node, edge) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.contrib import admin, messages
@@ -73,7 +73,8 @@ class PublishForm(forms.Form):
             del self.fields["document"]
             return
         replaced = [(f"{REPLACES}{one}", _("replaces “%s”") % one) for one in names]
-        self.fields["document"].choices = [("", "—"), *replaced, (NEW, _("is a new document"))]
+        document = cast(forms.ChoiceField, self.fields["document"])
+        document.choices = [("", "—"), *replaced, (NEW, _("is a new document"))]
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

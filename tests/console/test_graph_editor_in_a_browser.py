@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from skills import publish
 from skills.models import Skill
-from skills.services import save_skill
+from skills.services import pick_qc_skill, save_skill
 from tests.console.conftest import CONFIG, log_in
 
 pytestmark = pytest.mark.browser
@@ -194,3 +194,104 @@ def test_the_focus_stays_where_a_choice_was_made(page: Page, study: Any) -> None
     expect(add).to_be_focused()
     assert len(written(page)["nodes"]["check"]["rules"]) == 2
     assert written(page)["nodes"]["check"]["on_fail"] == "end_rejected"
+
+
+def new_workflow(page: Page, study: Any, kind: str) -> Any:
+    log_in(page, study, "admin")
+    page.goto("/admin/skills/skill/add/")
+    page.locator("[name=project]").select_option(str(study.project.pk))
+    page.fill("[name=skill_type]", kind)
+    page.fill("[name=name]", kind)
+    return page.locator("#sop-editor [data-part=form]")
+
+
+def saved(page: Page, kind: str) -> Skill:
+    expect(page.locator("#skill-check .iit-fine")).to_be_visible()
+    page.locator("[name=_continue]").click()
+    page.wait_for_url("**/change/")
+    return Skill.objects.get(skill_type=kind)
+
+
+def test_what_holds_for_the_whole_workflow_is_set_by_mouse(page: Page, study: Any) -> None:
+    """Event and words of an order had no control: such a workflow could not be saved, or never picked."""
+    form = new_workflow(page, study, "watch:by_mouse")
+    panel = page.locator("#skill-check")
+    expect(panel.locator(".iit-fine")).to_be_visible()
+    page.locator("[name=trigger_type]").select_option("event")
+    expect(panel).to_contain_text("事件")
+    expect(panel.locator("li.iit-error")).to_have_count(1)
+    row(page, "event").select_option("record_changed")
+    row(page, "event_field").fill("age_calculated")
+    row(page, "urgent").check()
+    row(page, "max_steps").fill("20")
+    expect(page.locator("#sop-fields option[value=age_calculated]")).to_have_count(1)
+    config = saved(page, "watch:by_mouse").config
+    told = {"event": "record_changed", "event_field": "age_calculated", "urgent": True}
+    assert {name: config.get(name) for name in told} == told
+    assert config["max_steps"] == 20
+    # A node in between, and back: what is unset is left out.
+    page.locator("#sop-editor summary").filter(has_text="列表").click()
+    page.locator("#sop-editor [data-key=ask] button").first.click()
+    expect(row(page, "event")).to_have_count(0)
+    page.locator("#sop-editor [data-do=whole]").click()
+    row(page, "urgent").uncheck()
+    expect(form.locator("h3")).to_have_text("流程本身")
+    assert "urgent" not in written(page)
+
+
+def test_a_quality_control_is_told_by_mouse_how_orders_name_it(page: Page, study: Any) -> None:
+    new_workflow(page, study, "qc_process:eyes")
+    row(page, "match").fill("眼底\n  眼科检查 \n")
+    skill = saved(page, "qc_process:eyes")
+    assert skill.config["match"] == ["眼底", "眼科检查"]
+    assert pick_qc_skill(study.project, "给 P001 做眼底质控") == skill
+
+
+def test_checks_and_tools_are_told_what_they_need_by_mouse(page: Page, study: Any) -> None:
+    """A ticked check was {} for ever, and tools were a box of JSON."""
+    form = new_workflow(page, study, "qc_process:drugs")
+    editor = page.locator("#sop-editor")
+
+    def box(name: str) -> Any:
+        return form.get_by_role("checkbox", name=name, exact=True)
+
+    editor.locator("[data-add=soft_instruction]").click()
+    row(page, "instruction").fill("核对合并用药")
+    box("read_clinical_data").check()
+    box("search_protocol").check()
+    editor.locator("[data-add=hard_rule]").click()
+    form.get_by_role("button", name="从此开始").click()
+    box("方案禁用药物").check()
+    row(page, "prohibited.names").fill("华法林\n利福平")
+    row(page, "prohibited.field").fill("age_calculated")
+    box("检验值远超上限但无不良事件").check()
+    row(page, "lab_ae.times").fill("2.5")
+    words = form.get_by_role("group", name="该检验项目对应的不良事件用语", exact=True)
+    words.get_by_role("button", name="新增").click()
+    words.locator('[data-name="field"]').fill("alt")
+    words.locator('[data-name="lab_ae.words"]').fill("肝损伤\nALT")
+    box("严重不良事件未按时上报").check()
+    row(page, "sae_report.serious").fill("ae_serious")
+    row(page, "sae_report.code").fill("1")
+    box("伦理委员会").check()
+    row(page, "sae_report.reports.field").fill("ae_reported")
+    row(page, "sae_report.reports.hours").fill("24")
+    checks = {
+        "prohibited": {"names": ["华法林", "利福平"], "field": "age_calculated"},
+        "lab_ae": {"times": 2.5, "words": {"alt": ["肝损伤", "ALT"]}},
+        "sae_report": {
+            "serious": "ae_serious",
+            "code": "1",
+            "reports": {"ethics": {"field": "ae_reported", "hours": 24}},
+        },
+    }
+    assert written(page)["nodes"]["hard_rule_1"]["checks"] == checks
+    # What was unticked by mistake is there again.
+    box("方案禁用药物").uncheck()
+    assert "prohibited" not in written(page)["nodes"]["hard_rule_1"]["checks"]
+    box("方案禁用药物").check()
+    row(page, "on_pass").select_option("soft_instruction_1")
+    row(page, "on_fail").select_option("ask")
+    nodes = saved(page, "qc_process:drugs").config["nodes"]
+    assert nodes["hard_rule_1"]["checks"] == checks
+    assert nodes["soft_instruction_1"]["tools"] == ["read_clinical_data", "search_protocol"]

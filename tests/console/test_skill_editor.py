@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from django.test import Client
 from projects.models import Member, Project
 from skills.graph import schema
 from skills.models import Skill
+from skills.outline import outline
 from skills.validation import validate
 from tests.console.conftest import CONFIG
 from tests.support.study import Study
@@ -132,3 +134,33 @@ def test_the_schema_is_the_one_of_the_validation(as_user: Callable[..., Client])
     page = as_user("admin").get("/admin/skills/skill/add/").content.decode()
     for kind in ("hard_rule", "soft_instruction", "human_review"):
         assert f"<code>{kind}</code>" in page
+
+
+def test_what_is_to_start_a_workflow_is_checked_with_it(
+    as_user: Callable[..., Client], study: Study
+) -> None:
+    """The panel said that it can be saved, and saving was refused."""
+    client = as_user("admin")
+
+    def told(config: dict[str, Any] = CONFIG, *, of: Any = study.project.pk, **starts: str) -> str:
+        body = {"config": json.dumps(config), "project": str(of), "skill_type": "qc_process:new"}
+        return html.unescape(client.post(CHECK, body | starts).content.decode())
+
+    assert "this can be saved" in told(trigger_type="webhook", cron_schedule="")
+    for of in (study.project.pk, ""):
+        assert "An event skill names its event" in told(of=of, trigger_type="event")
+    event = CONFIG | {"event": "record_changed"}
+    assert "this can be saved" in told(event, trigger_type="event")
+    assert "no_such_form" in told(event | {"event_form": "no_such_form"}, trigger_type="event")
+    for starts in ({"trigger_type": "cron"}, {"cron_schedule": "every day"}):
+        assert "can be saved" not in told(**starts)
+    chat = {"system_prompt": "x"}
+    assert "A chat skill has no schedule" in told(
+        chat, skill_type="general_chat", trigger_type="event"
+    )
+
+
+def test_the_forms_offer_the_tools_that_there_are() -> None:
+    nodes = json.loads(outline())["schema"]["$defs"]
+    assert "send_message" in nodes["soft_instruction"]["properties"]["tools"]["items"]["enum"]
+    assert "enum" not in schema()["$defs"]["soft_instruction"]["properties"]["tools"]["items"]
