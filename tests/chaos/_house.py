@@ -117,7 +117,8 @@ class Chaos(House):
     def fill_disk(self, is_full: bool) -> None:
         """Stands in for a full disk, which takes a mount: no process writes beyond FULL_BYTES of a file."""
         most = str(FULL_BYTES) if is_full else "unlimited"
-        trees = {name: descendants(one.pid) for name, one in self.running.items()}
+        with self.changing:
+            trees = {name: descendants(one.pid) for name, one in self.running.items()}
         for name, pids in trees.items():
             for pid in pids:
                 command = ["prlimit", "--pid", str(pid), f"--fsize={most}:unlimited"]

@@ -82,16 +82,25 @@ def wrongly_clean() -> list[str]:
     from engines.models import PendingAction, Review, TaskRun
 
     found = []
-    approved = {*Review.objects.filter(status="APPROVED").values_list("task_run_id", flat=True)}
+    approved = {*Review.objects.filter(status="APPROVED").values_list("record_id", flat=True)}
     for one in PLANTED:
         runs = TaskRun.objects.filter(
             record_id=one.subject, skill__skill_type=one.skill, status=TaskRun.Status.COMPLETED
         )
-        passed = runs.filter(final_state=PASSED).exclude(pk__in=approved)
+        passed = [
+            run
+            for run in runs.filter(final_state=PASSED)
+            if one.subject not in approved or not _follows_approval(run)
+        ]
         told = PendingAction.objects.filter(record_id=one.subject, rule_key=one.rule)
-        if passed.exists() or (one.rule and runs.exists() and not told.exists()):
+        if passed or (one.rule and runs.exists() and not told.exists()):
             found.append(f"{one.subject} {one.rule or one.what}")
     return found
+
+
+def _follows_approval(run: Any) -> bool:
+    """Whether a person let it pass: in its own review, one that it joined, or one that stands."""
+    return any(step["result"].get("outcome") == "APPROVED" for step in run.trace or ())
 
 
 def doubled_deeds() -> list[str]:
