@@ -1,7 +1,7 @@
 """What members set for themselves on purpose, told with what held before, and taken back.
 
 What somebody says in passing changes no setting: of a message that the house reads by itself, fields that steer
-it (`Slot.setting`) are never kept (`turns`).
+it (`Slot.setting`) and how long replies may be are never kept (`turns`).
 """
 
 from __future__ import annotations
@@ -18,12 +18,15 @@ from memory.hot import injection
 from memory.hot.tombstones import Guard
 from memory.models import MemoryTurn, UserMemory
 from memory.people import fact_store
+from memory.people.quotes import letters_of
 from projects import audit
 from projects.models import Member
 
 FIELD = "最佳通知时间"
 NAMES = (FIELD, "通知时间", "best_notification_time")
 _LABEL = re.compile("|".join(NAMES), re.IGNORECASE)
+# Instead of an identifier or a name: [电话], the id of a subject.
+_PUT_IN = re.compile(r"\[[^\[\]]*\]|[A-Za-z]*-?\d+")
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,12 @@ def set_notice_time(member: Member, clock: time, quote: str) -> Changed:
     return Changed(old, clock, row)
 
 
+def _holds(message: str, told: str) -> bool:
+    """Whether a message may be what told it; what the gate put in stands for anything."""
+    said = letters_of(message)
+    return all(letters_of(piece) in said for piece in _PUT_IN.split(told))
+
+
 def take_back(member: Member, pk: UUID | str) -> UserMemory | None:
     """Undo what was kept, and what was read out of it since; what held before holds again.
 
@@ -78,12 +87,15 @@ def take_back(member: Member, pk: UUID | str) -> UserMemory | None:
     before = mine.filter(superseded_by__in=chain).exclude(pk__in=[row.pk for row in chain])
     keys = {row.field: row.active_key for row in chain if row.active_key}
     again = [*before]
+    told = [one for row in chain for one in row.evidence.split("\n")]
     for row in chain:
         row.delete()
     for row in again:
         mine.filter(pk=row.pk).update(superseded_by=None, active_key=keys.pop(row.field, None))
     # A message that waits to be read would teach the same again.
-    MemoryTurn.objects.filter(project_id=member.project_id, user_id=member.identity).delete()
+    for turn in MemoryTurn.objects.filter(project_id=member.project_id, user_id=member.identity):
+        if any(_holds(turn.user_message, one) for one in told):
+            turn.delete()
     audit.record(
         "memory.take_back", actor=member, project=member.project, new={"fields": [first.field]}
     )

@@ -113,3 +113,14 @@ def test_a_memory_is_taken_back_before_it_is_read(study: Study) -> None:
     ask("wanghushi", "撤回")
     assert not UserMemory.objects.exists()
     assert not MemoryTurn.objects.exists()
+
+
+@pytest.mark.parametrize("taken", ["以后汇报只看结论", "记住我喜欢看表格,电话13800138000"])
+def test_what_waits_beside_it_is_read_all_the_same(study: Study, taken: str) -> None:
+    mute(study)
+    other = "我在心内科,P001 入组了吗?"
+    ask("wanghushi", other)
+    ask("wanghushi", taken)
+    assert [turn.user_message for turn in MemoryTurn.objects.order_by("pk")] == [other, taken]
+    ask("wanghushi", "撤回")
+    assert [turn.user_message for turn in MemoryTurn.objects.all()] == [other]
