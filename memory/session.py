@@ -181,6 +181,11 @@ def chosen_project(person: Person, number: int) -> tuple[str, str] | None:
     return kept["text"], kept["codes"][number - 1]
 
 
+def leave_choice(person: Person) -> None:
+    """No number answers any more which project a kept message concerns: its sender went on without."""
+    cache.delete(_choice_key(person.pk))
+
+
 def _last_key(person: UUID) -> str:
     return _in_room(f"last-project:{person}")
 

@@ -7,9 +7,10 @@ import uuid
 from datetime import date
 
 import pytest
+from django.core.management import call_command
 
 from projects.models import Member, Project
-from tests.engines.chat.kit import ask
+from tests.engines.chat.kit import ask, mute
 from tests.support.study import Study
 from tests.wechat.working import click, outgoing, payloads, receive, work
 from wechat.models import Card
@@ -54,6 +55,29 @@ def test_what_is_no_order_to_switch_switches_nothing(
     study: Study, other: Project, words: str
 ) -> None:
     assert "已切换" not in ask(USER, words).text
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("between", ["LUNG-IIT 入组多少例?", "切换到LUNG-IIT"])
+def test_a_number_does_not_answer_a_question_that_was_left(
+    study: Study, other: Project, between: str
+) -> None:
+    """Its asker named the study meanwhile; the number is one of the readings offered since."""
+    mute(study)
+    assert f"1. {other.name}" in ask(USER, "入组多少例?").text
+    assert ask(USER, between).project == study.project
+    unclear = ask(USER, "体重怎么样")
+    assert (unclear.project, unclear.asked_back) == (study.project, True)
+    assert "1. " in unclear.text
+    assert ask(USER, "1").project == study.project
+
+
+def test_which_study_is_meant_is_a_question_back(
+    study: Study, other: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("ask", "入组多少例?", user=USER, json=True)
+    assert json.loads(capsys.readouterr().out)["asked_back"] is True
+    assert ask(USER, "1").project == other
 
 
 def test_nobody_switches_to_a_study_of_others(study: Study, other: Project) -> None:

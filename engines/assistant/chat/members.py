@@ -33,13 +33,19 @@ class Choice:
 
 
 def choose_member(person: Person, text: str, project_code: str | None) -> Choice:
-    """One membership: it. Several: the study named, else the one used last, else a question."""
-    members = _memberships(person)
-    if project_code is not None:
-        members = [member for member in members if member.project.code == project_code]
+    """One membership: it. Several: the study named, else the one used last, else a question.
+
+    A question that was asked before is over with any message but the number of a study.
+    """
+    held = _memberships(person)
+    members = [one for one in held if project_code in (None, one.project.code)]
+    if len(members) > 1 and (picked := _picked(person, text, members)):
+        return picked
+    if len(held) > 1:
+        session.leave_choice(person)
     if len(members) < 2:
         return Choice(members[0] if members else None, text)
-    return _picked(person, text, members) or _choose_among(person, text, members)
+    return _choose_among(person, text, members)
 
 
 def find_switch(person: Person, text: str) -> Member | None:

@@ -81,12 +81,13 @@ def answer_message(
         )
     if not choice.question:
         return refuse(person.identity, project_code, in_transaction)
-    return store.hand_on(ChatReply(choice.question), in_transaction)
+    return store.hand_on(ChatReply(choice.question, asked_back=True), in_transaction)
 
 
 def _turn_to(member: Member, in_transaction: InTransaction) -> ChatReply:
     """Take the next messages to be about the member's study, and say so."""
     session.turn_to(member)
+    session.leave_choice(member.person)
     with translation.override(member.language):
         told = _(
             "Switched to %(code)s (%(name)s). Your next questions are about this study, until you name another "
