@@ -78,8 +78,9 @@ def set_feedback(
     feedback: str | None,
     reason: str | None = None,
     conversation_id: UUID | str | None = None,
+    until: datetime | None = None,
 ) -> Rated | None:
-    """Store 👍/👎 on the user's last answer, or on the one a card names; the latest wins.
+    """Store 👍/👎 on the user's last answer (`until` a time), or on the one a card names; the latest wins.
 
     A 👎 once more without a reason keeps the one given before. None when there is no such answer of this
     user (decisions.md, "feedback").
@@ -89,6 +90,8 @@ def set_feedback(
     answers = answers.exclude(intent="feedback")
     if conversation_id is not None:
         answers = answers.filter(pk=conversation_id)
+    if until is not None:
+        answers = answers.filter(created_at__lt=until)
     last = answers.order_by("-created_at").only("feedback", "feedback_reason").first()
     if last is None:
         return None

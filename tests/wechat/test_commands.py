@@ -60,6 +60,12 @@ from wechat.inbound.commands import (
         ("👎不准确", Feedback("thumbs_down", "inaccurate")),
         ("👎 不清楚！", Feedback("thumbs_down", "unclear")),
         ("👎 别的原因", Feedback("thumbs_down", None)),
+        ("👍?", Feedback("thumbs_up", None)),
+        ("👎 入组人数不对", Feedback("thumbs_down", None)),
+        ("👍 P001 入组了吗?", Feedback("thumbs_up", None, "P001 入组了吗?")),
+        ("👍 谢谢,再查一下P001的ALT", Feedback("thumbs_up", None, "再查一下P001的ALT")),
+        ("👎 太长，今天谁该访视？", Feedback("thumbs_down", "too_long", "今天谁该访视?")),
+        ("👍 质控P001", Feedback("thumbs_up", None, "质控P001")),
     ],
 )
 def test_a_command_is_read(text: str, command: Command) -> None:

@@ -14,7 +14,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize(
-    "question", ["P001 入组了吗?", "现在入组了多少例?", "入组标准是什么?", "质控一下P001"]
+    "question",
+    ["P001 入组了吗?", "现在入组了多少例?", "入组标准是什么?", "质控一下P001", "👍 P001 入组了吗?"],
 )
 def test_a_question_that_starts_a_query_is_acknowledged_in_words(
     client: Client, people: dict[str, Member], question: str

@@ -11,7 +11,16 @@ from memory.models import ConversationHistory
 from projects.models import AuditEntry
 from tests.support.study import Study
 from tests.wechat.test_inbox_faults import break_at, later
-from tests.wechat.working import click, deliver, outgoing, payloads, receive, receive_kind, work
+from tests.wechat.working import (
+    click,
+    deliver,
+    outgoing,
+    payloads,
+    receive,
+    receive_kind,
+    said,
+    work,
+)
 from wechat.models import Card, InboxMessage, OutboxMessage
 
 pytestmark = pytest.mark.django_db
@@ -71,6 +80,29 @@ def test_a_thumb_rates_the_last_answer(study: Study) -> None:
     work()
     assert feedback() == ("thumbs_down", "too_long")
     assert len(outgoing("zhangyi")) == 3
+
+
+@pytest.mark.full
+def test_what_is_asked_behind_a_thumb_is_answered(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The vote counts once, for the answer before, whatever becomes of the worker."""
+    receive("P001 入组了吗?")
+    work()
+    before = ConversationHistory.objects.filter(role="assistant").get()
+    with monkeypatch.context() as patch:
+        break_at(patch, "wechat.inbound.job.close", 1)
+        receive("👍 谢谢,P002 入组了吗?")
+        work()
+    assert votes() == []
+    with later(3):
+        work()
+    assert votes() == [("zhangyi", "thumbs_up", None)]
+    before.refresh_from_db()
+    assert before.feedback == "thumbs_up"
+    told = outgoing("zhangyi")[-1]
+    assert "P002" in told
+    assert told.endswith(said("Thank you for your feedback."))
 
 
 @pytest.mark.full

@@ -24,7 +24,7 @@ from core.house.db import after_commit, atomic
 from core.integrations.wecom import Crypt
 from engines.assistant.read.offline import detect
 from projects.models import Member
-from wechat.inbound.commands import read_command
+from wechat.inbound.commands import Feedback, read_command
 from wechat.inbound.parse import BadCallback, Incoming, envelope, is_for_all, parse_xml
 from wechat.inbound.request_verification import Door, verify_request
 from wechat.models import InboxMessage, Stream
@@ -181,10 +181,12 @@ def cdata(text: str) -> str:
 def _starts_query(incoming: Incoming) -> bool:
     if incoming.msg_type not in ("text", "voice") or not incoming.content.strip():
         return False
-    if read_command(incoming.content) is not None:
-        return False
     try:
-        found = detect(incoming.content).intents
+        command = read_command(incoming.content)
+        asked = command.asked if isinstance(command, Feedback) else ""
+        if command is not None and not asked:
+            return False
+        found = detect(asked or incoming.content).intents
     except Exception as error:  # the acknowledgement never depends on the detector
         logger.error("intent detection failed: %s", type(error).__name__)
         return False

@@ -7,6 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 
+from engines.assistant.read.offline import wanted
 from wechat.texts import APPROVE_WORDS, DOWN_WORDS, FEEDBACK_REASONS, REJECT_WORDS, UP_WORDS
 
 MAX_DIGITS = 18
@@ -23,10 +24,11 @@ class Decide:
 
 @dataclass(frozen=True)
 class Feedback:
-    """👍 or 👎 on the last answer; `reason` is one of our labels."""
+    """👍 or 👎 on the last answer; `reason` is one of our labels, `asked` what it wants beside."""
 
     feedback: str
     reason: str | None
+    asked: str = ""
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,9 @@ def _is_asked(reason: str, approves: bool) -> bool:
 
 
 def _feedback(thumb: str, words: str) -> Feedback:
+    asked = wanted(words)
     if thumb in UP_WORDS:
-        return Feedback("thumbs_up", None)
-    labels = (label for word, label in FEEDBACK_REASONS.items() if word in words)
-    return Feedback("thumbs_down", next(labels, None))
+        return Feedback("thumbs_up", None, asked)
+    said = words.removesuffix(asked)
+    labels = (label for word, label in FEEDBACK_REASONS.items() if word in said)
+    return Feedback("thumbs_down", next(labels, None), asked)

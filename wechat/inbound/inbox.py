@@ -184,8 +184,20 @@ def _obey(job: Job, command: Command) -> None:
 
 
 def _note_feedback(job: Job, command: Feedback) -> None:
-    """👍 or 👎 on the last answer (decisions.md, "feedback"); a bare 👎 is asked for its reason once."""
+    """👍 or 👎 on the last answer (decisions.md, "feedback"); a bare 👎 is asked for its reason once.
+
+    What is asked beside is answered; thanks stand below it.
+    """
     member = _last_membership(job.row)
+    if command.asked:
+
+        def vote() -> None:
+            mark, why, at = command.feedback, command.reason, job.row.received_at
+            if member and votes.cast(member=member, feedback=mark, reason=why, until=at):
+                job.note = "\n".join(filter(None, (_(votes.THANKS), job.note)))
+
+        ask(job, command.asked, also=vote)
+        return
     if member is None:
         with atomic():
             job.finish(_(votes.NOTHING))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from core.house.db import atomic
 from engines.assistant.chat import ChatReply, answer_message
 from memory import session
@@ -14,12 +16,19 @@ class NoAnswer(Exception):
     """The engine came back without words: as good as a failure, because silence is no reply."""
 
 
-def ask(job: Job, text: str, project: Project | None = None) -> None:
-    """Answer a question, typed, said or tapped; ends in `job.finish`."""
+def ask(
+    job: Job, text: str, project: Project | None = None, also: Callable[[], None] | None = None
+) -> None:
+    """Answer a question, typed, said or tapped; ends in `job.finish`.
+
+    `also`: what else the message does, first thing in the transaction that stores the reply.
+    """
 
     def store(reply: ChatReply) -> None:
         if not reply.text.strip():
             raise NoAnswer
+        if also:
+            also()
         text, reader = reply.text, job.row.from_user
         if reply.table:
             text = answers.with_link(text, reply.table, to_user=reader, project=reply.project)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from uuid import UUID
 
 from django.utils.translation import gettext as _
@@ -31,15 +32,20 @@ def cast(
     feedback: str | None,
     reason: str | None,
     conversation_id: UUID | str | None = None,
+    until: datetime | None = None,
 ) -> Rated | None:
-    """Note a vote on the named answer, else on the member's last one; None withdraws it.
+    """Note a vote on the named answer, else on the member's last one (`until` a time); None withdraws it.
 
     The answer's state before it, None when there is no such answer of this member.
     """
     vote = {"feedback": feedback, "reason": reason, "answer": str(conversation_id or "")}
     with atomic():
         rated = record_feedback(
-            member=member, feedback=feedback, reason=reason, conversation_id=conversation_id
+            member=member,
+            feedback=feedback,
+            reason=reason,
+            conversation_id=conversation_id,
+            until=until,
         )
         if rated:
             audit.record("wechat.rated", actor=member, project=member.project, new=vote)

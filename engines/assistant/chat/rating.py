@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from uuid import UUID
 
 from core.house.db import atomic
@@ -18,8 +19,9 @@ def record_feedback(
     feedback: str | None,
     reason: str | None = None,
     conversation_id: UUID | str | None = None,
+    until: datetime | None = None,
 ) -> Rated | None:
-    """Rate the named answer, else the member's last one; None when there is no such answer of theirs."""
+    """Rate the named answer, else the member's last one (`until` a time); None when there is none of theirs."""
     with atomic():
         rated = set_feedback(
             project=member.project,
@@ -27,6 +29,7 @@ def record_feedback(
             feedback=feedback,
             reason=reason if feedback == DOWN else None,
             conversation_id=conversation_id,
+            until=until,
         )
         if rated:
             mine = AgentTrace.objects.filter(project=member.project, user_id=member.identity)

@@ -13,6 +13,8 @@ from engines.assistant.read import orders, talk
 from engines.assistant.read.grammar import split
 from engines.assistant.read.intents import Intent, intents_of
 from engines.assistant.read.records import ids_in
+from engines.assistant.read.spelling import normalise
+from engines.assistant.read.task import OrderKind
 
 SURE, LIKELY, OPEN = 0.98, 0.75, 0.5
 MOST = 600
@@ -89,6 +91,24 @@ def detect(text: str, pattern: str | None = None) -> Detected:
     rest = [one for one in asked if one[0] != Intent.FEEDBACK]
     told = list(dict.fromkeys(intent for intent, _sure in [*feedback, *rest]))
     return Detected(told, ids, min(sure for _intent, sure in asked))
+
+
+def wanted(text: str) -> str:
+    """What of a text is no mere opinion, thanks or greeting: from its first question or order on, or ""."""
+    wants = (clause for clause in _clauses(text) if _wants(clause, "?" in normalise(text)))
+    first = next(wants, None)
+    return "" if first is None else text[text.index(first) :]
+
+
+def _wants(clause: str, is_asked: bool) -> bool:
+    if task := talk.told_by_form(clause):
+        is_vote = task.order is not None and task.order.kind is OrderKind.FEEDBACK
+        return not is_vote and task.topic not in (talk.GREET, talk.THANKS)
+    if orders.asks(clause):
+        return any(map(str.isalnum, clause))
+    # What is wrong with an answer may name the same words as a question.
+    is_likely = is_asked or _guessed(clause, None, is_of_one=False)[1] >= LIKELY
+    return is_likely and orders.opinion(clause)[0] is None
 
 
 def _clauses(text: str) -> list[str]:

@@ -352,6 +352,11 @@ _NODDED = re.compile(rf"[,。;! ]*(?:{_NOD.pattern})$")
 _OBJECT = re.compile(r"§(?:[、和跟与及 ]*§)*(?:的?(?:ae|入排|数据|安全性?|用药|知情|访视))?")
 
 
+def asks(clause: str) -> bool:
+    """Whether a clause has the form of a question."""
+    return bool(_ASKS.search(_TAG.sub("", masked(clause)[0])))
+
+
 def writes(clause: str, pattern: str | None = None) -> bool:
     """Whether a clause wants data entered or changed, which nobody does here."""
     said, _ids = masked(clause, pattern)
