@@ -89,14 +89,17 @@ def parse_command(text: str) -> Show | Forget | None:
     said = folded(text).strip()
     if len(said) > _LONGEST:
         return None
-    if len(said.rstrip("?。!")) <= _SHORT * 2 and _shows(said.rstrip("?。! ")):
+    if asks_all(said):
         return Show()
     what = _forgets(said)
     return None if what is None else Forget(what)
 
 
-def _shows(said: str) -> bool:
-    return not _OTHER_ASK.search(said) and any(pattern.search(said) for pattern in _SHOW)
+def asks_all(text: str) -> bool:
+    """Whether a text asks for all that is kept of its sender."""
+    said = folded(text).strip().rstrip("?。! ")
+    fits = len(said) <= _SHORT * 2 and not _OTHER_ASK.search(said)
+    return fits and any(pattern.search(said) for pattern in _SHOW)
 
 
 def _forgets(said: str) -> str | None:

@@ -11,6 +11,7 @@ from core.privacy.name_characters import FAMILY
 from engines.assistant.read import orders
 from engines.assistant.read.orders import masked
 from engines.assistant.read.task import Task, TaskKind
+from memory.people.commands import asks_all
 
 GREET, THANKS, HELP, AGAIN, LAST_QUESTION = "greet", "thanks", "help", "again", "last_question"
 OFF_TOPIC, IDENTIFIER, INSTRUCTIONS, REMINDER = (
@@ -85,6 +86,8 @@ _OUTSIDE = re.compile(
 )
 
 
+SHOW = "show"
+"""The topic of the task that asks for all that is kept."""
 DAY, REVIEWS = "day", "reviews"
 """What an agenda is asked for: all that waits for the reader, or only what is to be reviewed."""
 # A clause asks for one's own day where nothing but these stands in it (design.md 5a.1).
@@ -133,13 +136,15 @@ def topic_of(clause: str, pattern: str | None = None) -> str | None:
 
 
 def told_by_form(clause: str, pattern: str | None = None) -> Task | None:
-    """A clause that is an order, something to be written, an agenda or talk; None for any other."""
+    """A clause that is an order, to be written, an agenda, asks for all that is kept or is talk; else None."""
     if order := orders.order_of(clause, pattern):
         return Task(TaskKind.ORDER, clause, order=order)
     if orders.writes(clause, pattern):
         return Task(TaskKind.ENTRY, clause)
     if day := agenda(clause):
         return Task(TaskKind.AGENDA, clause, topic=day)
+    if asks_all(clause):
+        return Task(TaskKind.MEMORY, clause, topic=SHOW)
     topic = topic_of(clause, pattern)
     return Task(TaskKind.TALK, clause, topic=topic) if topic else None
 

@@ -69,6 +69,25 @@ def test_what_is_kept_of_oneself_may_be_asked_in_many_words(text: str) -> None:
     assert commands.parse_command(text) == Show()
 
 
+@pytest.mark.parametrize(
+    ("question", "intent"),
+    [("今天谁该访视?", "visit_window"), ("P001的ALT是多少?", "query_record")],
+)
+def test_what_is_asked_before_it_is_answered_too(study: Study, question: str, intent: str) -> None:
+    ask("wanghushi", "记住我喜欢看表格")
+    reply = ask("wanghushi", f"{question}你记得我什么?")
+    assert reply.intents == [intent, "remember"]
+    first, second = reply.text.split("\n2. ", 1)
+    assert first.startswith("1. ")
+    assert "表格" not in first
+    assert "表格" in second
+
+
+def test_what_it_is_asked_of_is_no_question_of_its_own(study: Study) -> None:
+    ask("wanghushi", "记住我喜欢看表格")
+    assert "表格" in ask("wanghushi", "关于我,你都知道什么?").text
+
+
 @pytest.mark.usefixtures("immigration")
 @pytest.mark.parametrize("words", ["我是武大的", "我是华科的", "我是港科大的"])
 def test_a_school_is_known_by_every_short_name_of_the_table(study: Study, words: str) -> None:

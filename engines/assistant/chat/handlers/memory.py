@@ -17,6 +17,7 @@ from engines.assistant.chat.reply import Outcome
 from engines.assistant.chat.turn import LIMIT, Turn
 from engines.assistant.read import orders
 from engines.assistant.read.grammar import split
+from engines.assistant.read.talk import SHOW
 from engines.assistant.read.task import Order, OrderKind, Reading, Task, TaskKind
 from memory.hot import injection
 from memory.models import UserMemory
@@ -50,8 +51,6 @@ _LEAST = 2
 _LISTED, _ROOM = 20, 900
 # One long statement hides no other.
 _LONGEST, _SHARE = 120, 3
-SHOW = "show"
-"""The topic of the task that asks for all that is kept."""
 UNDO = frozenset({"撤回", "撤销", "undo"})
 
 
@@ -60,9 +59,13 @@ def settle_command(turn: Turn) -> Reading | None:
     if turn.text.strip(" 。.!！").casefold() in UNDO:
         kind = OrderKind.UNDO
     elif command := commands.parse_command(turn.text):
+        clauses = split(turn.asked)
         if isinstance(command, Show):
+            # Where it is asked for behind the first clause alone, that one wants something else.
+            if commands.asks_all(",".join(clauses[1:])):
+                return None
             return Reading((Task(TaskKind.MEMORY, turn.text, topic=SHOW),), turn.state)
-        if len(split(turn.asked)) > 1:
+        if len(clauses) > 1:
             return None
         kind = OrderKind.FORGET
     else:
