@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from engines.briefing_material import Digest, Material, Part, View, Visit
 from engines.models import PendingAction, Review
 from memory.hot import injection
 from memory.models import WeeklyReport
+from memory.people import facts
 from memory.reports import weeks
 from projects import audit, audit_anchors, audit_watch
 from projects.models import Member, Role
@@ -44,7 +44,6 @@ FIGURES: dict[str, Promise] = {
     "queries": gettext_lazy("queries"),
     "qc_runs": gettext_lazy("QC runs"),
 }
-_SHORT = re.compile(r"简洁|简短|简明|concise", re.IGNORECASE)
 
 
 def visit_reminder(view: View) -> Digest:
@@ -256,8 +255,8 @@ def compose(material: Material, member: Member) -> str:
 
 
 def _limit(material: Material, member: Member) -> int | None:
-    """How many characters the reader's profile allows; none but the heads where they want it short."""
-    memory = injection.hot_text(material.project)
-    if any(_SHORT.search(line) for line in injection.profile_of(memory, member.identity)):
+    """How many characters the reader allows; none but the heads where they want it short."""
+    memory, own = injection.hot_text(material.project), facts.own(member)
+    if injection.wants_short(memory, member.identity, own):
         return 0
-    return injection.length_ban(memory, member.identity)
+    return injection.length_ban(memory, member.identity, own)

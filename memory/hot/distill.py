@@ -30,6 +30,7 @@ from memory.hot.text import Kind, Line, LineGone, MemoryTooLarge, lines
 from memory.hot.tombstones import Guard, of_memory
 from memory.log import flow_log
 from memory.models import MemoryTurn, ProjectMemory, UserMemory
+from memory.people import length
 from projects import audit
 from projects.models import Project
 
@@ -162,7 +163,12 @@ def _as_said(item: Item, content: str) -> Change:
     if not item.is_own:
         return _as_current(item)
     own = [line.text for line in lines(content) if line.is_at(Kind.PROFILES, item.user_id)]
-    standing = (text for text in own if item.field in SINGLE and f"**{item.field}**" in text)
+    standing = (
+        text
+        for text in own
+        if (item.field in SINGLE and f"**{item.field}**" in text)
+        or length.takes_over(item.text, text)
+    )
     old = next(standing, "")
     return Change(
         Action.CHANGE if old else Action.ADD,

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from core.integrations import tokens
-from memory import length
 from memory.hot.text import Kind, Line, lines
 from memory.models import ProjectMemory, UserMemory
-from memory.people import facts
+from memory.people import facts, length
 from memory.visibility import Scope, scope_of
 from projects.models import Member, Project
 
@@ -123,7 +122,18 @@ def profile_of(content: str, userid: str) -> list[str]:
     return [line.text for line in _parsed(content) if line.profile == userid.casefold()]
 
 
-def length_ban(content: str, userid: str) -> int | None:
-    """Characters a reply may have by the reader's profile, such as "回复不超过 100 字"."""
+def length_ban(content: str, userid: str, said: str) -> int | None:
+    """Characters a reply may have by the newest word of the reader, else by their profile.
+
+    `said`: what they said of themselves (`facts.own`). Lines of a profile are written below each other: the
+    last one is the newest.
+    """
+    if own := facts.length_limit(said):
+        return own
     limits = [found for text in profile_of(content, userid) if (found := length.limit(text))]
-    return min(limits) if limits else None
+    return limits[-1] if limits else None
+
+
+def wants_short(content: str, userid: str, said: str) -> bool:
+    """Whether the reader wants replies short, such as "简洁"; `said` as for `length_ban`."""
+    return any(map(length.wants_short, [*profile_of(content, userid), *said.split("\n")]))

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from core.house.db import atomic
 from memory.log import flow_log
 from memory.models import UserMemory
-from memory.people import extraction, fact_store, forgotten
+from memory.people import extraction, fact_store, forgotten, length
 from memory.people.extraction import Heard
 from memory.people.grounding import Grounded
 from memory.people.schemas import Schema, current
@@ -203,7 +203,8 @@ def keep_heard(
     schema = current()
     by_field: dict[str, list[Grounded]] = defaultdict(list)
     for one in extraction.grounded(heard, schema):
-        if not (in_passing and one.slot.setting):
+        sets = one.slot.setting or length.limit(one.said) is not None
+        if not (in_passing and sets):
             by_field[one.slot.name].append(one)
     torn = {name for name, found in by_field.items() if len(found) > 1 and not found[0].slot.many}
     fresh: list[Grounded] = []

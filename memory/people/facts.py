@@ -14,11 +14,11 @@ from functools import lru_cache
 from core.integrations import tokens
 from core.language import clock_times
 from core.language.values import PLACEHOLDER
-from memory import length, session
+from memory import session
 from memory.hot import distill
 from memory.hot.tombstones import Guard
 from memory.models import UserMemory
-from memory.people import commands, fact_store, forgotten
+from memory.people import commands, fact_store, forgotten, length
 from memory.people.quotes import letters_of
 from memory.people.schemas import IMPORTANCE, Slot, current, load
 from memory.visibility import Scope
@@ -29,7 +29,6 @@ LIMIT = 300
 # One long statement leaves room for others.
 _LINE = 90
 _MOST = 40
-_OF_REPORTS = re.compile(r"[周月季年日简]报|报告|总结|摘要|邮件")
 _LABEL = re.compile("[:\uff1a]")
 NOTICE_TIME = "最佳通知时间"
 
@@ -92,12 +91,8 @@ def _bans_first(row: UserMemory) -> tuple[bool, float]:
 
 
 def length_limit(facts: str) -> int | None:
-    """Characters a reply may have by what `own` gave; the reader's newest word holds.
-
-    How long a report is to be says nothing of replies.
-    """
-    lines = [line for line in facts.split("\n") if not _OF_REPORTS.search(line)]
-    return next((found for line in lines if (found := length.limit(line))), None)
+    """Characters a reply may have by what `own` gave; the reader's newest word holds."""
+    return next((found for line in facts.split("\n") if (found := length.limit(line))), None)
 
 
 def remember(*, member: Member, statement: str, about_self: bool) -> UserMemory:
@@ -105,7 +100,8 @@ def remember(*, member: Member, statement: str, about_self: bool) -> UserMemory:
     stands before the editors at once. Inside the caller's transaction.
 
     What stands for an identifier ([电话#1]) loses its number, which means something else in the next request.
-    The same words are kept once; what the user had forgotten is welcome again (decisions.md, "who may edit").
+    The same words are kept once, but a length becomes the newest again; what the user had forgotten is welcome
+    again (decisions.md, "who may edit").
     """
     statement = PLACEHOLDER.sub(lambda found: f"[{found[1]}]", statement)
     forgotten.lift(member, statement)
@@ -113,8 +109,9 @@ def remember(*, member: Member, statement: str, about_self: bool) -> UserMemory:
     is_own = about_self and not Guard(member.project).blocks(statement, profile=member.identity)
     category = "" if is_own else UserMemory.PROPOSAL
     same = fact_store.rows_of(member).filter(category=category, superseded_by=None)
-    if kept := next((row for row in same if row.content == statement), None):
-        return kept
+    before = next((row for row in same if row.content == statement), None)
+    if before and not (is_own and length.limit(statement)):
+        return before
     kind = UserMemory.Kind.PREFERENCE
     kept = UserMemory.objects.create(
         project_id=member.project_id,
@@ -126,6 +123,8 @@ def remember(*, member: Member, statement: str, about_self: bool) -> UserMemory:
         field=UserMemory.STATEMENT,
         evidence=statement,
     )
+    if before:
+        UserMemory.objects.filter(pk=before.pk).update(superseded_by=kept)
     told = {"category": category or "own"}
     audit.record("memory.propose", actor=member, project=member.project, subject=kept, new=told)
     if not is_own:

@@ -23,6 +23,8 @@ from memory.hot.tombstones import Guard
 from memory.log import flow_log
 from memory.log.flow_log import Complaint
 from memory.models import MemoryProposal, ProjectMemory
+from memory.people import length
+from memory.people.quotes import says
 from projects.models import Project
 
 log = logging.getLogger(__name__)
@@ -45,10 +47,15 @@ class _Rule:
     against: tuple[str, ...] = ()
     applies: bool = True
 
+    def contradicts(self, line: str) -> bool:
+        """Whether a line of a profile says the opposite, or denies what the rule would write."""
+        denied = any(word in line for word in self.said) and not says(line, self.said)
+        return denied or says(line, self.against)
+
 
 RULES = {
     flow_log.Reason.TOO_LONG: _Rule(
-        "偏好", "简洁", ("简洁", "简短", "简明", "精简"), against=("详细", "展开", "完整", "解释")
+        "偏好", "简洁", length.SHORT, against=("详细", "展开", "完整", "解释")
     ),
     flow_log.Reason.UNCLEAR: _Rule("偏好", "表述清楚,给出依据", ("表述清楚", "说清楚")),
     flow_log.Reason.INACCURATE: _Rule("关注点", "数据准确性", ("数据准确",), applies=False),
@@ -123,7 +130,7 @@ def _settled(project: Project, wish: _Wish, content: str) -> bool:
     """Whether the profile says it, it was removed or forgotten, or a person was asked before."""
     own = injection.profile_of(content, wish.user_id)
     return (
-        any(word in line for line in own for word in wish.rule.said)
+        any(says(line, wish.rule.said) for line in own)
         or _is_gone(project, wish.change.new, wish.user_id)
         or MemoryProposal.objects.filter(project=project, key=wish.change.key).exists()
     )
@@ -136,8 +143,9 @@ def _is_gone(project: Project, line: str, user_id: str) -> bool:
 
 def _with(project: Project, content: str, wish: _Wish) -> str:
     """The text with the line, but where a person has to decide, or the profile is full."""
-    own = injection.profile_of(content, wish.user_id)
-    if not wish.rule.applies or any(word in line for line in own for word in wish.rule.against):
+    if not wish.rule.applies or any(
+        wish.rule.contradicts(line) for line in injection.profile_of(content, wish.user_id)
+    ):
         return content
     name = proposals.name_of(project, wish.user_id)
     return _if_it_fits(proposals.apply(content, wish.change, name=name), content)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 _CLAUSE = re.compile(r"(?:[^,。!?;\n]|(?<=\d),(?=\d{3}))+\??")
@@ -64,6 +64,14 @@ def clauses(text: str) -> list[Clause]:
 def denies(text: str) -> bool:
     """Whether something is said not to be."""
     return bool(_DENIES.search(_DENIES_NOTHING.sub("", text)))
+
+
+def says(text: str, words: Collection[str]) -> bool:
+    """Whether a clause says one of some words and does not deny it: 别太简短 does not say 简短."""
+    told = [clause.text.casefold() for clause in clauses(folded(text))]
+    return any(
+        word in said and not denies(said[: said.index(word)]) for said in told for word in words
+    )
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,6 @@ _TYPED = "同意 / 驳回 as typed; belongs to language"
 _SERVER = "what a server says in an error or a log line, no person"
 # file or folder: (patterns, why)
 ELSEWHERE: dict[str, tuple[int, str]] = {
-    "engines/briefing.py": (1, _READ_AGAIN),
     "engines/assistant/chat/handlers/": (10, _READ_AGAIN),
     "engines/assistant/chat/members.py": (2, _READ_AGAIN),
     "engines/assistant/chat/recall.py": (6, _READ_AGAIN),
@@ -58,7 +57,6 @@ ELSEWHERE: dict[str, tuple[int, str]] = {
     "core/integrations/dify.py": (1, _DOCUMENTS),
     "core/integrations/llm/client.py": (4, _SERVER),
     "core/integrations/wecom/client.py": (1, _SERVER),
-    "memory/length.py": (2, _REMEMBERED),
     "memory/mentions.py": (5, _REMEMBERED),
     "memory/reports/narrator.py": (1, _TOLD),
     "memory/reports/text.py": (4, _TOLD),

@@ -21,7 +21,7 @@ from memory.hot.proposals import Action, Change
 from memory.hot.text import Kind
 from memory.log.flow_log import Turn, append, set_feedback
 from memory.models import MemoryProposal, UserMemory
-from memory.people import fact_store, grounding
+from memory.people import fact_store, facts, grounding
 from memory.people.actions import SaveInput, keep_heard
 from memory.people.extraction import Heard
 from projects.models import AuditEntry, Project
@@ -214,6 +214,40 @@ def test_a_single_value_replaces_the_old_one(study: Study) -> None:
     assert [line for line in lines_of(study) if "最佳通知时间" in line] == [
         "- **最佳通知时间**: 早上九点半"
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_replaced"),
+    [
+        ("- **禁令**: 回复不超过 50 字", True),
+        ("- **禁令**: 回复不超过 50 字,不要用英文缩写", False),
+        ("- **偏好**: 周报不超过 50 字", False),
+    ],
+)
+def test_a_length_replaces_the_line_that_says_nothing_but_another(
+    study: Study, line: str, is_replaced: bool
+) -> None:
+    base(study, *LINES[:4], line, *LINES[4:])
+    said(study, "以后回复不超过90字", own=True)
+    run(study, how=nobody)
+    assert "- **偏好**: 以后回复不超过90字" in lines_of(study)
+    assert (line not in lines_of(study)) == is_replaced
+
+
+@pytest.mark.parametrize("field", ["禁令", "偏好", "关注点"])
+def test_a_length_said_in_passing_changes_nothing(study: Study, field: str) -> None:
+    base(study)
+    words = "我在手机上看,P001的ALT是多少,这次的答案不超过30字"
+    item = {"field": field, "value": "不超过30字", "quote": "这次的答案不超过30字"}
+    told = grounding.Item.model_validate({**item, "of_speaker": True, "stated": True})
+    heard = Heard(words, [told], lambda: None)
+    member = study["zhangyi"]
+    for in_passing, limit in ((True, None), (False, 30)):
+        with atomic():
+            fact_store.claim(study.project.pk, "zhangyi")
+            given = SaveInput(userMessage=words)
+            keep_heard(member, given, heard, at=now(), in_passing=in_passing)
+        assert facts.length_limit(facts.own(member)) == limit
 
 
 def test_a_single_value_reaches_who_has_a_profile_under_another_heading(study: Study) -> None:

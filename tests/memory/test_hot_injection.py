@@ -125,11 +125,15 @@ def test_a_member_who_left_sees_no_subject_lines(study: Study) -> None:
         ("- **禁令**: 回复不要超过80个字", 80),
         ("- **禁令**: 60字以内", 60),
         ("- **偏好**: 简洁", None),
+        ("- **偏好**: 以后周报不超过20字", None),
+        ("- **禁令**: 回复不超过 100 字,周报除外", 100),
+        ("- **偏好**: 周报不超过20字,回复不超过90字", 90),
+        ("- **禁令**: 回复不超过 50 字\n- **偏好**: 回复不超过 90 字", 90),
     ],
 )
 def test_a_ban_on_length_is_read_from_the_profile(line: str, limit: int | None) -> None:
     content = f"# 用户画像\n## 张医生 (user_id: ZhangYi)\n{line}\n## 李 (user_id: li)\n- 10字以内"
-    assert injection.length_ban(content, "zhangyi") == limit
+    assert injection.length_ban(content, "zhangyi", "") == limit
 
 
 @given(st.text(alphabet="# -a:\n张(user_id)", max_size=200))

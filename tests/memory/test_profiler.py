@@ -160,6 +160,15 @@ def test_who_asked_for_detail_is_asked_by_a_person(study: Study) -> None:
     assert BRIEF in profile_of(study, "wanghushi")
 
 
+@pytest.mark.parametrize(("line", "is_asked"), [("别太简短", True), ("不要太详细", False)])
+def test_what_a_profile_denies_it_does_not_ask_for(study: Study, line: str, is_asked: bool) -> None:
+    base(study, *LINES[:4], f"- **禁令**: {line}", *LINES[4:])
+    complain(study, "too_long")
+    profile_now()
+    assert (BRIEF not in profile_of(study, "zhangyi")) == is_asked
+    assert MemoryProposal.objects.filter(state="pending").exists() == is_asked
+
+
 def test_inaccurate_answers_are_for_people_to_judge(study: Study) -> None:
     base(study)
     complain(study, "inaccurate")

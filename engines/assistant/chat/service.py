@@ -30,7 +30,6 @@ from engines.assistant.read.tokens import Kind
 from engines.assistant.tools.results import redcap_down
 from engines.parallel import run_all
 from memory import session
-from memory.people import facts
 from projects import audit
 from projects.models import Member, Person, Project
 from study.client import NotConfiguredError
@@ -144,8 +143,6 @@ def handle(
 
 def routed(turn: Turn) -> list[tuple[Task, Outcome]]:
     """What a message's tasks come to, before anything is written; the console's preview asks here, too."""
-    if wanted := facts.length_limit(turn.facts):
-        turn.limit, turn.is_bounded = min(turn.limit, wanted), True
     turn.reading = order.settle_offer(turn) or memory.settle_command(turn) or _read(turn)
     # Questions of data that follow each other are told in one answer, each other task by itself.
     jobs = list[list[Task]]()

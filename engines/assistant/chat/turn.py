@@ -45,7 +45,7 @@ from study.record_ids import pattern_of
 from study.request_cache import Reader, Roster
 
 LIMIT = 150
-"""Characters of an answer, where neither the study nor its reader set fewer."""
+"""Characters of an answer, where its reader did not set fewer."""
 _UNKNOWN = (Kind.LEFT, Kind.ABSENT)
 
 
@@ -57,7 +57,7 @@ class Turn:
     about the reader that the message answers, and the value it gives. `state`: what follow-ups refer to;
     `is_open`: it was asked back, or the study does not collect what was asked for.
     `order`: what the answer offers to do. `said_yes`: what the message says to what the last one offered.
-    `is_bounded`: the study or the reader set the characters of an answer: nothing goes beyond them.
+    `is_bounded`: the reader set the characters of an answer, or wants it short: nothing goes beyond them.
     `undo`: key of what it keeps about the reader, "" where that was taken back.
     """
 
@@ -210,12 +210,13 @@ def prepare(project: Project, member: Member, text: str, at: datetime) -> Turn:
     asked = gate.joined(names_to_ids(text, names))
     scope = scope_of(member, reader)
     content = injection.hot_text(project)
-    ban = injection.length_ban(content, member.identity)
     guard = Guard(project, member.identity)
     talk = session.load(member, guard)
     # After an answer of another kind a follow-up refers to the subjects that it was about.
     kept = State.from_json(talk.talk)
     said = facts.holding(member, text, guard=guard, scope=scope)
+    own = facts.own(member, text, talk=talk, guard=guard, scope=scope, rows=said)
+    wanted = injection.length_ban(content, member.identity, own)
     return Turn(
         project=project,
         member=member,
@@ -228,10 +229,10 @@ def prepare(project: Project, member: Member, text: str, at: datetime) -> Turn:
         names=names,
         session=talk,
         hot=injection.inject(project, member, content=content, scope=scope, said=said),
-        facts=facts.own(member, text, talk=talk, guard=guard, scope=scope, rows=said),
+        facts=own,
         skill=chat.active_chat_skill(project),
-        limit=min(LIMIT, ban) if ban else LIMIT,
-        is_bounded=bool(ban),
+        limit=min(LIMIT, wanted or LIMIT),
+        is_bounded=bool(wanted) or injection.wants_short(content, member.identity, own),
         at=at,
         state=kept if kept.subjects else replace(kept, subjects=tuple(talk.record_ids)),
     )

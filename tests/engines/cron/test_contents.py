@@ -307,6 +307,15 @@ def test_a_reader_who_wants_it_short_gets_the_heads(study: Study, line: str) -> 
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("line", ["**偏好**: 别太简短", "**偏好**: 以后周报不超过 100 字"])
+def test_a_reader_who_does_not_gets_all_of_it(study: Study, line: str) -> None:
+    memory = ProjectMemory.objects.get(project=study.project)
+    memory.content = f"# 用户画像\n\n## 张医生 (user_id: zhangyi)\n- {line}"
+    memory.save()
+    assert "P005 V3" in told(study, "daily_briefing", "08:30")["zhangyi"]
+
+
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS[:2])
 @pytest.mark.parametrize("fault", [503, 403])
 def test_an_unreadable_redcap_is_said_and_never_looks_like_nothing_to_do(

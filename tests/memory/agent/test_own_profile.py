@@ -103,4 +103,4 @@ def test_the_proposal_that_made_the_line_goes_too(memory: Study) -> None:
 def test_a_length_that_was_asked_for_holds_no_more(study: Study) -> None:
     base(study, *LINES[:4], "- **禁令**: 回复不超过 40 字", *LINES[4:])
     ask("zhangyi", "忘掉我的禁令")
-    assert injection.length_ban(injection.hot_text(study.project), "zhangyi") is None
+    assert injection.length_ban(injection.hot_text(study.project), "zhangyi", "") is None

@@ -116,10 +116,10 @@ def _remember(turn: Turn, task: Task) -> Outcome:
         told = _noted(row)
         if not row.is_proposal:
             turn.undo = str(row.pk)
-            if new := facts.length_limit(row.content):
-                old = facts.length_limit(turn.facts) or _("not set")
+            if wanted := facts.length_limit(row.content):
+                old = turn.limit if turn.is_bounded else _("not set")
                 changed = _(" Most characters of a reply: %(old)s → %(new)s.")
-                told += changed % {"old": old, "new": new}
+                told += changed % {"old": old, "new": min(wanted, LIMIT)}
             told += _(' Reply "撤回" to take it back.')
         if commands.may_set_notice_time(said):
             order = f"通知时间改为 {clock_times.exact(said):%H:%M}"
