@@ -227,6 +227,22 @@ def _applied(
     return content, done, refused
 
 
+def is_too_long(statement: str) -> bool:
+    """Whether a proposal has more characters than a line may have (`LONGEST`)."""
+    return len(_line_of(statement)) > LONGEST
+
+
+def stands(project: Project, statement: str) -> bool:
+    """Whether a statement is a line of 当前状态 already."""
+    stored = ProjectMemory.objects.filter(project=project).values_list("content", flat=True)
+    there = (line.text for line in lines(stored.first() or "") if line.is_at(Kind.CURRENT, ""))
+    return similarity.normal(_line_of(statement)) in map(similarity.normal, there)
+
+
+def _line_of(statement: str) -> str:
+    return _tidy(Change(Action.ADD, Kind.CURRENT, new=statement)).new
+
+
 def propose_now(*, project: Project, row: UserMemory) -> None:
     """Put a stored proposal before the editors at once; inside the caller's transaction.
 

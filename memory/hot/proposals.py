@@ -131,6 +131,13 @@ def cited(project: Project) -> set[str]:
     return {item["id"] for items in rows for item in items if item["kind"] == "memory"}
 
 
+def is_waiting(project: Project, statement: str) -> bool:
+    """Whether a change that rests on a stored statement (its id) waits for a person."""
+    waiting = MemoryProposal.objects.filter(project=project, state=State.PENDING)
+    rows = waiting.values_list("evidence", flat=True)
+    return any(item["id"] == statement for items in rows for item in items)
+
+
 def quotes(proposal: MemoryProposal) -> list[str]:
     """`user: words` of the evidence that is still stored; what a user had forgotten is gone here, too.
 

@@ -11,17 +11,19 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from django.utils.translation import gettext as _
+
 from core.integrations import tokens
 from core.language import clock_times
 from core.language.values import PLACEHOLDER
 from memory import session
-from memory.hot import distill
+from memory.hot import distill, proposals
 from memory.hot.tombstones import Guard
 from memory.models import UserMemory
 from memory.people import commands, fact_store, forgotten, length
 from memory.people.quotes import letters_of
 from memory.people.schemas import IMPORTANCE, Slot, current, load
-from memory.visibility import Scope
+from memory.visibility import Scope, scope_of
 from projects import audit
 from projects.models import Member
 
@@ -95,13 +97,18 @@ def length_limit(facts: str) -> int | None:
     return next((found for line in facts.split("\n") if (found := length.limit(line))), None)
 
 
+class NotProposed(Exception):
+    """A statement that no editor would be asked about; the message tells the user why."""
+
+
 def remember(*, member: Member, statement: str, about_self: bool) -> UserMemory:
     """Keep a statement; about others or the study it stays a proposal, which
     stands before the editors at once. Inside the caller's transaction.
 
     What stands for an identifier ([电话#1]) loses its number, which means something else in the next request.
-    The same words are kept once, but a length becomes the newest again; what the user had forgotten is welcome
-    again (decisions.md, "who may edit").
+    The same words are kept once, but a length becomes the newest again, and what nobody has to decide on any
+    more is proposed again; what the user had forgotten is welcome again (decisions.md, "who may edit"). Raises
+    NotProposed.
     """
     statement = PLACEHOLDER.sub(lambda found: f"[{found[1]}]", statement)
     forgotten.lift(member, statement)
@@ -110,7 +117,13 @@ def remember(*, member: Member, statement: str, about_self: bool) -> UserMemory:
     category = "" if is_own else UserMemory.PROPOSAL
     same = fact_store.rows_of(member).filter(category=category, superseded_by=None)
     before = next((row for row in same if row.content == statement), None)
-    if before and not (is_own and length.limit(statement)):
+    if not is_own:
+        _check_proposal(member, statement)
+    if before and (
+        length.limit(statement) is None
+        if is_own
+        else proposals.is_waiting(member.project, str(before.pk))
+    ):
         return before
     kind = UserMemory.Kind.PREFERENCE
     kept = UserMemory.objects.create(
@@ -130,6 +143,18 @@ def remember(*, member: Member, statement: str, about_self: bool) -> UserMemory:
     if not is_own:
         distill.propose_now(project=member.project, row=kept)
     return kept
+
+
+def _check_proposal(member: Member, statement: str) -> None:
+    """Raises NotProposed where it is no line that anybody could still take up.
+
+    What names a subject that the user may not see reads the same whether it stands there or not.
+    """
+    if distill.is_too_long(statement):
+        told = _("This is too long to be proposed: please say it in at most %(most)d characters.")
+        raise NotProposed(told % {"most": distill.LONGEST - len("- ")})
+    if distill.stands(member.project, statement) and scope_of(member).allows(statement):
+        raise NotProposed(_("It stands in the study's memory already."))
 
 
 def slot_of(line: str) -> Slot | None:

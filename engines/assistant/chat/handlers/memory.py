@@ -112,7 +112,10 @@ def _remember(turn: Turn, task: Task) -> Outcome:
     statement = str(turn.gate.text(turn.resolved(said)))
 
     def keep() -> str:
-        row = facts.remember(member=turn.member, statement=statement, about_self=is_own)
+        try:
+            row = facts.remember(member=turn.member, statement=statement, about_self=is_own)
+        except facts.NotProposed as error:
+            return str(error)
         told = _noted(row)
         if not row.is_proposal:
             turn.undo = str(row.pk)
