@@ -34,7 +34,8 @@ class StudyDesign:
     `mapped`: alias -> field (iit_field_mapping). `synonyms`: the study's own word -> field, form or
     `field=code`. `form_dates`: form -> its date field; `unit_fields`: lab field -> the field that holds its
     unit; `hidden`: fields that the reader must not learn of (identifiers and what is blinded for them).
-    `serious_set`: what the settings of serious events say, as `serious`.
+    `age_fields`: what the age is worked out from. `serious_set`: what the settings of serious events say, as
+    `serious`.
     """
 
     metadata: StudyMetadata
@@ -45,6 +46,7 @@ class StudyDesign:
     enrolment_field: str
     status_field: str = ""
     sex_field: str = ""
+    age_fields: tuple[str, ...] = ()
     unscheduled_field: str = ""
     mapped: Mapping[str, str] = field(default_factory=dict)
     synonyms: Mapping[str, str] = field(default_factory=dict)
@@ -125,6 +127,7 @@ def _design_of(project: Project, blinded: Collection[str]) -> StudyDesign:
         target=project.target_enrolment,
         enrolment_field=project.enrolment_field,
         status_field=roles.get((FieldRole.Role.STATUS, "")) or proposals.status_field(metadata),
+        age_fields=age_fields(project, metadata),
         sex_field=roles.get((FieldRole.Role.SEX, "")) or proposals.sex_field(metadata),
         unscheduled_field=roles.get((FieldRole.Role.UNSCHEDULED, "")) or "",
         mapped=registry.aliases(project),

@@ -127,7 +127,10 @@ class Basis:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The result of one StudyQuery; `read_at` is an ISO time with offset, None where nothing was ever read."""
+    """The result of one StudyQuery; `read_at` is an ISO time with offset, None where nothing was ever read.
+
+    `unread`: the fields and forms it was asked of that REDCap does not show whole; not part of the JSON.
+    """
 
     facts: tuple[Fact, ...] = ()
     groups: tuple[Group, ...] = ()
@@ -135,6 +138,7 @@ class Answer:
     basis: Basis = Basis()
     left_out: int = 0
     read_at: str | None = None
+    unread: tuple[str, ...] = ()
 
     def numbered(self, start: int = 1) -> Answer:
         """The same with ids F1, F2 … in the order of the facts."""

@@ -12,11 +12,11 @@ from statistics import median
 from core.rules.arithmetic import CONTEXT, to_number
 from core.rules.values import Code, Items, Moment, Range, Reason, Unknown, Value
 from study.facts import Scalar
-from study.query.conditions import Doubts, is_missing
+from study.query.conditions import Doubts
 from study.query.names import Names
-from study.query.operands import value_of
+from study.query.operands import is_missing, value_of
 from study.query.schema import Aggregate
-from study.query.subject import Line, State, as_moment, related
+from study.query.subject import NOT_EXPORTED, Line, State, as_moment, related
 from study.query.tree import Key, Plan, Read, Source, Span, Type, natural, rank
 
 _MISMATCH = Unknown(Reason.TYPE_MISMATCH)
@@ -122,7 +122,7 @@ def groups_of(key: Key, line: Line) -> Sequence[GroupValue] | Unknown:
     assert key.source is not None  # noqa: S101
     other = related(line, key.source.form)
     if other is None:
-        return (None,)
+        return NOT_EXPORTED if key.source.form in line.subject.unread else (None,)
     cell = other.cell(key.source)
     if isinstance(cell.value, Unknown) and cell.value.reason is Reason.NOT_EXPORTED:
         return cell.value

@@ -8,7 +8,17 @@ from dataclasses import dataclass, field
 from core.rules.values import Moment, Reason, Unknown
 from study.facts import Undecided
 from study.query.names import Names
-from study.query.operands import Truth, decided, every, negated, of_row, pick_lines, some, stands
+from study.query.operands import (
+    Truth,
+    decided,
+    every,
+    negated,
+    of_row,
+    pick_lines,
+    some,
+    stands,
+    unusable,
+)
 from study.query.subject import Line, Subject
 from study.query.tree import SUBJECT, Condition, Joint, Places, Plan, Span, Test
 
@@ -113,7 +123,9 @@ def _test_alone(subject: Subject, test: Test, scope: Scope) -> Truth:
     own = read.place is not None
     rows = scope.at(read.place).condition_rows(subject, form, due, own_place=own)
     if read.rows is not None:
-        kept = pick_lines([line for line, _inside in rows], read.rows, read.source)
+        lines = [line for line, _inside in rows]
+        kept = pick_lines(lines, read.rows, read.source)
+        kept += unusable(lines, read.rows, read.source)
         rows = [(line, inside) for line, inside in rows if line in kept]
     truths = []
     for line, inside in rows:
@@ -157,10 +169,12 @@ class Scope:
     ) -> list[tuple[Line, Truth]]:
         """The rows of a condition: only forms with several rows a subject are restricted."""
         lines = [*subject.lines(form), *extra]
+        # Where such a row would stand and what day it would have nobody can read either.
+        unread: list[tuple[Line, Truth]] = [(line, True) for line in subject.unread_lines(form)]
         if own_place or subject.names.repeats(form):
             scope = self if subject.names.repeats(form) else Scope(self.place)
-            return scope.rows(lines, own_place=own_place)
-        return [(line, True) for line in lines]
+            return scope.rows(lines, own_place=own_place) + unread
+        return [(line, True) for line in lines] + unread
 
     def _inside(self, line: Line) -> Truth:
         period = self.period
@@ -212,11 +226,6 @@ class Doubts:
         """In the order of the subjects."""
         ids = (subject.id for subject in subjects if subject.id in self.reasons)
         return tuple(Undecided(name, self.reasons[name]) for name in ids)
-
-
-def is_missing(doubt: Unknown) -> bool:
-    """Whether nothing was written, rather than something that cannot be used."""
-    return doubt.reason in {Reason.MISSING, Reason.MISSING_CODE, Reason.APPLICABILITY_UNKNOWN}
 
 
 def counted_form(plan: Plan, names: Names) -> str:

@@ -39,6 +39,7 @@ COLUMNS: Mapping[str, Source] = {
         (f"{VISITS}.target", DATE, gettext_lazy("target date")),
         (f"{VISITS}.actual", DATE, gettext_lazy("visit date")),
         (f"{VISITS}.days", NUMBER, gettext_lazy("days")),
+        (f"{VISITS}.reason", TEXT, gettext_lazy("why it cannot be judged")),
         ("@findings.status", TEXT, gettext_lazy("Finding: status")),
         ("@findings.rule", TEXT, gettext_lazy("Finding: rule")),
         ("@findings.field", TEXT, gettext_lazy("Finding: field")),
@@ -83,6 +84,7 @@ class Names:
         self._seen = frozenset(seen)
         self._sources: dict[str, Source] = {}
         self._repeating: dict[str, bool] = {}
+        self._unread: dict[tuple[str, ...], frozenset[str]] = {}
 
     @cached_property
     def sites(self) -> Mapping[str, str]:
@@ -143,6 +145,24 @@ class Names:
         names = (name for name, row in rows if str(row["form_name"]) == form)
         columns = (self.context.columns.get(name) for name in names if name not in left_out)
         return tuple(self.source_of(column) for column in columns if column is not None)
+
+    def unread(self, missing: tuple[str, ...]) -> frozenset[str]:
+        """Fields with a column among those that REDCap does not show, and forms of which it shows no other.
+
+        Also the columns of a subject that such a field gives.
+        """
+        known = self._unread.get(missing)
+        if known is None and missing:
+            columns, design = self.context.columns, self.design
+            fields = {columns[name].field for name in missing if name in columns}
+            # Of every form the status is shown, or nobody says whether it is.
+            kept = {self.context.record_id_field, *(f"{c.form}_complete" for c in columns.values())}
+            shown = {c.form for c in columns.values() if c.field not in fields | kept}
+            forms = {columns[name].form for name in fields if name in columns} - shown
+            own = {"@status": design.status_field, "@enrolled": design.enrolment_field}
+            told = {name for name, field in own.items() if field in fields}
+            known = self._unread[missing] = frozenset(fields | forms | told)
+        return known or frozenset()
 
     def column_source(self, name: str) -> Source | None:
         """A setting's field where the study has it and the reader may see it."""

@@ -13,6 +13,7 @@ from core.rules.values import Items, Moment, Range, Reason, Unknown, Value
 from study.query.schema import Newest, Oldest, Rows
 from study.query.subject import HIDDEN, MISSING, Cell, Line, State, related
 from study.query.tree import VISITS, Constant, Operand, Places, Read, Ref, Source, Test
+from study.visits.calendar import VisitState
 
 _HUNDRED = Decimal(100)
 
@@ -47,6 +48,7 @@ def other_line(read: Read, line: Line) -> Line | None:
     lines = standing(line.subject.lines(read.source.form), read.place)
     rows = "latest" if read.rows in {None, "all"} else read.rows
     found = pick_lines(lines, rows, read.source)
+    found += unusable(lines, rows, read.source)
     return found[-1] if found else None
 
 
@@ -100,13 +102,28 @@ def of_row(test: Test, line: Line) -> RowTruth:
         return None
     if isinstance(value, Unknown):
         return value
+    if left.source.name == _VISIT_STATE:
+        doubt = _undecided(line, value, right)
+        if doubt is not None:
+            return doubt
     return _compared(test.op, value, right, line.subject.record)
+
+
+_VISIT_STATE = f"{VISITS}.state"
+
+
+def _undecided(line: Line, value: Value, right: list[Value]) -> Unknown | None:
+    """That a visit's state is `unknown`, which may be any of the others, where that is not asked for itself."""
+    state: VisitState = line.values[VISITS]
+    named = any(equal(line.subject.record, other, value) is True for other in right)
+    return None if named or not state.is_doubtful else Unknown(state.doubt)
 
 
 def _explicit(op: str, cell: Cell) -> Truth:
     if isinstance(cell.value, Unknown) and cell.state is State.OPEN:
-        may_be_blank = op == "blank" or cell.value.reason is Reason.NOT_EXPORTED
-        return cell.value if may_be_blank else False
+        # What may be hidden is blank in any case.
+        is_empty = op != "blank" and cell.value.reason is Reason.APPLICABILITY_UNKNOWN
+        return False if is_empty else cell.value
     wanted = {"blank": State.BLANK, "filled": State.VALUE, "missing_code": State.CODE}
     return cell.state is wanted[op]
 
@@ -211,6 +228,33 @@ def pick_lines(
         return told[:1]
     read = value_of or (_reader(source) if source is not None else None)
     return _extreme(told, rows == "highest", read) if read is not None else told
+
+
+def unusable(
+    lines: Sequence[Line], rows: Rows | None, source: Source | None, value_of: ValueOf | None = None
+) -> list[Line]:
+    """Rows that might be among those `rows` asks for: of the highest and lowest those that cannot be compared,
+    and what REDCap does not show.
+    """
+    if source is None or rows is None or rows == "all":
+        return []
+    read, of_end = value_of or _reader(source), rows in {"highest", "lowest"}
+    if not of_end and not any(line.subject.data.missing_columns for line in lines[:1]):
+        return []
+
+    def is_open(line: Line) -> bool:
+        cell = line.cell(source)
+        value = read(line) if of_end and cell.state is State.VALUE else cell.value
+        if cell.state is not State.VALUE:
+            return isinstance(value, Unknown) and value.reason is Reason.NOT_EXPORTED
+        return isinstance(value, Unknown) and of_end and not is_missing(value)
+
+    return [line for line in lines if is_open(line)]
+
+
+def is_missing(doubt: Unknown) -> bool:
+    """Whether nothing was written, rather than something that cannot be used."""
+    return doubt.reason in {Reason.MISSING, Reason.MISSING_CODE, Reason.APPLICABILITY_UNKNOWN}
 
 
 def _reader(source: Source) -> ValueOf:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import cache
 
 from django.utils.translation import gettext as _
 
-from core.rules.values import Unknown
+from core.rules.values import Reason, Unknown
 from study.design import StudyDesign
 from study.facts import Answer, Basis, Fact, Group, Kind, Scalar, json_value
 from study.query import aggregate
@@ -27,9 +27,21 @@ from study.query.conditions import (
 from study.query.names import Names
 from study.query.schema import StudyQuery
 from study.query.selection import form_of, select, units
-from study.query.subject import Line, Measure, State, Subject, Work
+from study.query.subject import NOT_EXPORTED, Line, Measure, State, Subject, Work
 from study.query.telling import Teller
-from study.query.tree import PROJECT, SUBJECT, Item, Plan, Read, cut, natural
+from study.query.tree import (
+    PROJECT,
+    SUBJECT,
+    VISITS,
+    FormItem,
+    Item,
+    Joint,
+    Plan,
+    Read,
+    Source,
+    cut,
+    natural,
+)
 from study.records import RecordData
 
 
@@ -92,6 +104,7 @@ class _Run:
         self.plan, self.asked, self.names = plan, asked, asked.names
         self.scope = Scope(plan.place, plan.period)
         self.doubts = Doubts()
+        self._open: set[str] = set()
         self.teller = Teller(asked.names, asked.today)
         wanted = plan.subjects
         self.subjects = [s for s in asked.subjects if wanted is None or s.id in wanted]
@@ -117,6 +130,7 @@ class _Run:
             elif found.truth:
                 shown = select(subject, self.plan, self.scope, found)
                 self.doubts.add(subject, shown.doubt)
+                self._open |= {subject.id} if shown.is_open else set()
                 hits.append(Hit(subject, shown.rows))
                 matches[subject.id] = found
         return hits, matches
@@ -159,7 +173,8 @@ class _Run:
         def is_told(line: Line) -> bool:
             return not isinstance(item, Read) or line.cell(item.source).state is State.VALUE
 
-        return sum(not any(map(is_told, hit.rows[0])) for hit in hits)
+        known = [hit for hit in hits if hit.subject.id not in self._open]
+        return sum(not any(map(is_told, hit.rows[0])) for hit in known)
 
     # --- aggregates -------------------------------------------------------------------------------
 
@@ -175,6 +190,7 @@ class _Run:
                     lines = [n for n in lines if n.cell(item.source).state is State.VALUE]
             else:
                 lines = counted(hit.subject, form, self.scope, found, self.doubts)
+                self.doubts.add(hit.subject, NOT_EXPORTED if form in hit.subject.unread else None)
             entries += [Entry(line) for line in lines]
         return entries
 
@@ -198,7 +214,7 @@ class _Run:
 
     def _aggregated(self, made: list[list[Entry]], hits: list[Hit]) -> Answer:
         plan, first = self.plan, made[0]
-        told = {entry.line.subject.id for entry in first}
+        told = {entry.line.subject.id for entry in first} | self._open
         missing = sum(hit.subject.id not in told for hit in hits)
         basis = Basis(len(self.subjects), len(first), missing)
         if not plan.by:
@@ -266,4 +282,44 @@ class _Run:
         zone = self.names.context.timezone
         read_at = min(times).astimezone(zone).isoformat(timespec="seconds") if times else None
         undecided = self.doubts.told(self.subjects)
-        return Answer(tuple(facts), tuple(found), undecided, basis, left_out, read_at)
+        unread = self._unread() if any(u.reason == Reason.NOT_EXPORTED for u in undecided) else ()
+        return Answer(tuple(facts), tuple(found), undecided, basis, left_out, read_at, unread)
+
+    def _unread(self) -> tuple[str, ...]:
+        """What the query asks for and REDCap does not show: fields, columns, forms as a whole."""
+        known = frozenset().union(*(subject.unread for subject in self.subjects))
+        sources, names = list[Source](), list[str]()
+        for item in self.plan.items:
+            if isinstance(item, FormItem) and item.form in known:
+                names.append(item.form)
+            else:
+                sources += _sources_of(item)
+        sources += [key.source for key in self.plan.by if key.source]
+        sources += [*_sources_in(self.plan.where), *_sources_in(self.plan.of)]
+        for source in sources:
+            if source.form == VISITS:
+                plan = self.names.design.plan
+                own = [name for v in plan.visits for name in (v.anchor_field, v.date_field)]
+                names += [name for name in (*own, plan.withdraw_field) if name in known]
+            elif any(subject.is_unread(source) for subject in self.subjects):
+                names.append(source.name)
+        return tuple(dict.fromkeys(names))
+
+
+def _sources_of(item: Item) -> Iterator[Source]:
+    if isinstance(item, FormItem):
+        yield from item.sources
+        return
+    yield item.source
+    if isinstance(item.minus, Read):
+        yield from _sources_of(item.minus)
+
+
+def _sources_in(where: Joint) -> Iterator[Source]:
+    for part in where.parts:
+        if isinstance(part, Joint):
+            yield from _sources_in(part)
+        else:
+            for operand in (part.left, *part.right):
+                if isinstance(operand, Read):
+                    yield from _sources_of(operand)

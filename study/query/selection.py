@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from core.rules.values import Unknown
 from study.facts import Fact
 from study.query.conditions import Hit, Match, Scope, has_places
-from study.query.operands import ValueOf, pick_lines, value_of
+from study.query.operands import ValueOf, pick_lines, unusable, value_of
 from study.query.schema import Rows
-from study.query.subject import MISSING, Line, Subject, related
+from study.query.subject import MISSING, NOT_EXPORTED, Line, Subject, related
 from study.query.telling import Teller
 from study.query.tree import PROJECT, SUBJECT, WORK, FormItem, Item, Plan, Read, cut, rank
 
 
 @dataclass
 class Shown:
-    """Rows by item of `select`; `doubt`: why a row may or may not belong to them."""
+    """Rows by item of `select`; `doubt`: why a row may or may not belong to them.
+
+    `is_open`: what is asked for may be in a row that nobody can read or compare.
+    """
 
     rows: list[list[Line]] = field(default_factory=list)
     doubt: Unknown | None = None
+    is_open: bool = False
+
+    def note(self, doubt: Unknown | None) -> None:
+        """Keep the first doubt."""
+        self.doubt = doubt if self.doubt is None else self.doubt
 
 
 def form_of(item: Item) -> str:
@@ -47,9 +55,36 @@ def select(subject: Subject, plan: Plan, scope: Scope, found: Match) -> Shown:
         lines = _in_reach(subject, item, scope, found, shown)
         source = item.source if isinstance(item, Read) else None
         picked = pick_lines(lines, own, source, _measured(item, subject))
+        for doubt in _doubts(item, subject, lines, plan, found):
+            shown.is_open = True
+            shown.note(doubt)
         led = picked if number == 0 else led
         shown.rows.append(picked)
     return shown
+
+
+def _doubts(
+    item: Item, subject: Subject, lines: list[Line], plan: Plan, found: Match
+) -> Iterator[Unknown]:
+    """Why nothing may be said to be absent of an item, nor to be its highest or lowest."""
+    source = item.source if isinstance(item, Read) else None
+    measured = _measured(item, subject)
+    for line in unusable(lines, _rows_of(item, plan), source, measured):
+        value = measured(line)
+        yield value if isinstance(value, Unknown) else NOT_EXPORTED
+    if not subject.data.missing_columns:
+        return
+    form = form_of(item)
+    if isinstance(item, FormItem):
+        # Where a row would be seen and none is, nothing is hidden.
+        is_open = bool(lines) and any(map(subject.is_unread, item.sources))
+        is_counted = plan.aggregate == "count"
+    else:
+        is_open = subject.is_unread(item.source)
+        is_counted = plan.aggregate == "count" and form in found.rows
+    # Rows are counted whatever they hold.
+    if (is_open and not is_counted) or form in subject.unread:
+        yield NOT_EXPORTED
 
 
 def _rows_of(item: Item, plan: Plan) -> Rows | None:
@@ -68,8 +103,7 @@ def _in_reach(subject: Subject, item: Item, scope: Scope, found: Match, shown: S
     lines = subject.lines(form) if matched is None else matched
     is_placed = place is not None or has_places(subject.names, form)
     rows = scope.at(place).rows(lines, own_place=is_placed)
-    if shown.doubt is None:
-        shown.doubt = next((inside for _line, inside in rows if isinstance(inside, Unknown)), None)
+    shown.note(next((inside for _line, inside in rows if isinstance(inside, Unknown)), None))
     return [line for line, inside in rows if inside is True]
 
 

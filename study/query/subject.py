@@ -25,10 +25,11 @@ from study.query.names import Names
 from study.query.tree import PROJECT, SUBJECT, VISITS, WORK, Source, Type
 from study.records import RecordData
 from study.visits.calendar import State as VisitStateName
-from study.visits.calendar import VisitState
+from study.visits.calendar import VisitSpec, VisitState
 from study.visits.window import planned_states
 
 _APPLICABILITY = Unknown(Reason.APPLICABILITY_UNKNOWN)
+NOT_EXPORTED = Unknown(Reason.NOT_EXPORTED)
 MISSING = Unknown(Reason.MISSING)
 HIDDEN = Unknown(Reason.MISSING, "hidden")
 """The value of a hidden blank, told from others by identity: a condition that reads it is not decided."""
@@ -54,6 +55,8 @@ class Cell:
 
 
 BLANK = Cell(State.BLANK, MISSING)
+_UNREAD = Cell(State.OPEN, NOT_EXPORTED)
+_NOT_TOLD = Cell(State.HIDDEN, HIDDEN)
 
 
 @dataclass(slots=True)
@@ -331,6 +334,23 @@ class Subject:
         """The rows without what the reader must not learn of."""
         return Record(self.names.context, self.data.rows, self.today)
 
+    @cached_property
+    def unread(self) -> frozenset[str]:
+        """Fields and columns that REDCap does not show whole, and forms of which it shows nothing."""
+        return self.names.unread(self.data.missing_columns)
+
+    def is_unread(self, source: Source) -> bool:
+        """Whether REDCap does not show all of a column."""
+        name = source.column.field if source.column else source.name
+        return name in self.unread or (
+            name == AGE and self.lines(SUBJECT)[0].cell(source) is _UNREAD
+        )
+
+    def unread_lines(self, form: str) -> list[Line]:
+        """A row that nobody can read, of a form of which REDCap shows none: there may be one."""
+        is_open = form in self.unread and not self.lines(form)
+        return [Line(self, form, Row(self.record, {}))] if is_open else []
+
     def lines(self, form: str) -> list[Line]:
         """The rows of a form in the order of `latest`: by event, date where it repeats, instance."""
         found = self._lines.get(form)
@@ -405,8 +425,18 @@ class Subject:
             named = (visit.event,) if visit.event else events.get(visit.visit, ())
             at = [e for e in named if visit.event or arm_of.get(e) in arms] or named
             event = next((e for e in at if e in own), at[0] if at else "")
-            lines.append(Line(self, VISITS, values=_visit_values(state, at), event=event))
+            values = _visit_values(state, at)
+            if state.is_doubtful:
+                values["@visits.reason"] = self._labelled(state.reason or "", visit)
+            lines.append(Line(self, VISITS, values=values, event=event))
         return lines
+
+    def _labelled(self, reason: str, visit: VisitSpec) -> str:
+        """Why a visit cannot be judged, its fields by their labels."""
+        names = [visit.anchor_field, visit.date_field, self.names.design.plan.withdraw_field or ""]
+        named = max((name for name in names if name and name in reason), key=len, default="")
+        label = self.names.design.metadata.label(named) if named else ""
+        return reason.replace(named, label) if named else reason
 
     def due_lines(self, form: str) -> list[Line]:
         """Rows of `form` that are not there although their visit is due; not of forms that repeat."""
@@ -414,7 +444,8 @@ class Subject:
             return []
         there = {row.place.event for row in self.record.rows}
         columns = self.names.context.columns.items()
-        blank = {name: "" for name, column in columns if column.form == form}
+        unread = self.unread
+        blank = {n: "" for n, c in columns if c.form == form and c.field not in unread}
         found = []
         for line in self.lines(VISITS):
             if line.values[VISITS].state not in _DUE:
@@ -441,14 +472,18 @@ class Subject:
         source = self.names.column_source(name)
         lines = self.lines(source.form) if source else []
         cells = (line.cell(source) for line in reversed(lines) if source)
-        last = next(cells, BLANK)
+        last = next(cells, _UNREAD if source and source.form in self.unread else BLANK)
         return next(
             (c for c in chain((last,), cells) if c.state in {State.VALUE, State.CODE}), last
         )
 
-    def _age(self) -> Value:
+    def _age(self) -> Value | Cell:
         told = (str(row.get(AGE, "")).strip() for row in self.data.rows if AGE in row)
-        return next((parse.exact(text) for text in told if text), None)
+        years = next((parse.exact(text) for text in told if text), None)
+        # The date of birth is a name that no reader knows: it is not in `unread`.
+        missing = {*self.names.design.age_fields} & {*self.data.missing_columns}
+        is_open = years is None and bool(missing)
+        return _UNREAD if is_open else years
 
     def _work_lines(self, form: str) -> list[Line]:
         rows = self._work(form.removeprefix("@")).get(self.id, ())
@@ -474,14 +509,24 @@ def _typed(name: str, value: Any) -> Value:
 
 
 def _visit_values(state: VisitState, events: Sequence[str]) -> dict[str, Any]:
+    """The columns of a visit; what a date that cannot be read leaves open is no blank."""
+    unclear = Cell(State.OPEN, Unknown(state.doubt)) if state.is_doubtful else None
+    done = state.given.actual
+    window = {
+        f"@visits.{name}": midnight(day) if (day := getattr(state, name)) else unclear
+        for name in ("open", "close", "target")
+    }
     return {
         VISITS: state,
         "events": tuple(events),
         "@visits.visit": state.visit,
         "@visits.state": state.state.value,
-        **{
-            f"@visits.{name}": midnight(day) if (day := getattr(state, name)) else None
-            for name in ("open", "close", "target", "actual")
-        },
-        "@visits.days": Decimal(state.days),
+        **window,
+        "@visits.actual": midnight(state.actual)
+        if state.actual
+        else Cell(State.OPEN, Unknown(done.reason))
+        if done.problem
+        else None,
+        "@visits.days": unclear or Decimal(state.days),
+        "@visits.reason": _NOT_TOLD,
     }

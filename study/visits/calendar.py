@@ -145,6 +145,11 @@ class VisitState(Standing):
     doubt: Reason | None = None
     given: Readings = Readings()
 
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether what is there, or not shown, leaves the state open: without an anchor nothing is due."""
+        return self.state is State.UNKNOWN and self.doubt is not Reason.MISSING
+
     def as_json(self, record_id: str) -> dict[str, object]:
         """The line of `manage.py visit_window`, keys in the order of the contract."""
         values = {name: getattr(self, name) for name in _KEYS}

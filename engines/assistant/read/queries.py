@@ -19,7 +19,10 @@ from engines.assistant.read.question import (
 from engines.assistant.read.setting import Setting
 from engines.assistant.read.tokens import Kind
 
-_VISITS = [f"@visits.{c}" for c in ("visit", "state", "target", "open", "close", "actual", "days")]
+_VISITS = [
+    f"@visits.{c}"
+    for c in ("visit", "state", "target", "open", "close", "actual", "days", "reason")
+]
 _FINDINGS = [f"@findings.{c}" for c in ("rule", "text", "status", "opened", "age")]
 _REVIEWS = [f"@reviews.{c}" for c in ("question", "waiting_for", "since")]
 _RUNS = [f"@runs.{c}" for c in ("status", "final_state", "ended", "reason")]
@@ -253,7 +256,8 @@ def _visits(asked: Question, setting: Setting) -> list[Query]:
         where += _visit_states(asked, bool(planned)) + _visit_period(asked)
     query = _base(asked, where, [] if asked.aggregate else list(_VISITS))
     if asked.shape is Shape.NEXT_VISIT or asked.aspect == "last":
-        query["rows"] = "latest" if asked.aspect == "last" else "first"
+        # One visit with all that is told of it: columns of their own would be of several.
+        query["rows"] = {"latest": 1} if asked.aspect == "last" else {"first": 1}
     return [query]
 
 

@@ -125,6 +125,8 @@ def nothing(case: Case) -> Part:
     label = joint().join(dict.fromkeys(labels))
     what = chosen(query, reader, conditions.sought(query, reader) or label)
     if not case.subjects:
+        if none_decided(case.answer):
+            return untold(case, what)
         return plain(_("No subject meets this") + looked_at(case, what))
     who = joint().join(case.subjects)
     form = _form(case)
@@ -138,6 +140,25 @@ def nothing(case: Case) -> Part:
     if case.answer.undecided or case.answer.left_out:
         return plain(_("%(subject)s: of %(what)s nothing could be told") % known)
     return plain(_("%(subject)s has no record of %(what)s") % known)
+
+
+def none_decided(answer: Answer) -> bool:
+    """Whether of nobody who was looked at it could be told."""
+    return 0 < answer.basis.subjects <= len(answer.undecided)
+
+
+def among_decided(case: Case) -> str:
+    """Of whom it is said that there is none, where it cannot be told of all; at a site nobody counts them."""
+    if conditions.sites_of(case.query):
+        return _("of the subjects of whom it can be told, ")
+    known = case.answer.basis.subjects - len(case.answer.undecided)
+    return _("of the %(count)s subjects of whom it can be told, ") % {"count": known}
+
+
+def untold(case: Case, what: str) -> Part:
+    """That of nobody it could be told; of why not the notes speak."""
+    text = _("%(what)s cannot be told of any of the %(count)s subjects that you may see")
+    return plain(text % {"what": what, "count": case.answer.basis.subjects})
 
 
 def _form(case: Case) -> str:
@@ -154,6 +175,8 @@ def looked_at(case: Case, what: str = "") -> str:
     """For what and over whom it was looked: the sites asked for, else all the reader may see."""
     over = conditions.scope(case.query, case.reader) if conditions.sites_of(case.query) else ""
     count = case.answer.basis.subjects
+    if none_decided(case.answer):
+        over = _("it cannot be told of any of %(count)s subjects") % {"count": count}
     return words.bracketed(
         what, over or _("the %(count)s subjects that you may see") % {"count": count}
     )

@@ -8,6 +8,7 @@ from decimal import Decimal
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
+from core.rules.values import Reason
 from engines.assistant.read.question import Query
 from engines.assistant.say import conditions, words
 from engines.assistant.say.parts import Part, joined, joint
@@ -152,6 +153,12 @@ def name(query: Query, fact: Fact, group: Group | None, reader: Reader) -> str:
     )
 
 
+def _is_open(answer: Answer) -> bool:
+    """Whether nothing was counted because nothing could be: of nobody it could be told, or REDCap hides it."""
+    unread = any(one.reason == Reason.NOT_EXPORTED for one in answer.undecided)
+    return unread or 0 < answer.basis.subjects <= len(answer.undecided)
+
+
 def word_figure(
     query: Query,
     answer: Answer,
@@ -163,6 +170,8 @@ def word_figure(
     """The figure: 27 例, 5 条(3 例), 44.4%(12/27), 55.7(27 个数值); `as_rows`: rows, not subjects."""
     aggregate = query.get("aggregate")
     rows = group.rows if group else answer.basis.rows
+    if group is None and not rows and _is_open(answer):
+        return _("cannot be told")
     if aggregate == "count":
         people = int(json_value(group.count if group else fact.value) or 0)
         entries, several = _("%(count)s entries") % {"count": rows}, query.get("select")

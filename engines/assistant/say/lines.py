@@ -209,9 +209,10 @@ def _visit(row: Row, reader: Reader) -> str:
     said, state, days = [], row.text("@visits.state"), row.text("@visits.days").lstrip("-")
     if state:
         label = conditions.choices("@visits.state", reader).get(state) or state
-        said.append(f"状态 = {label}" + (f" {days} 天" if days not in ("", "0") else ""))
+        late = f" {days} 天" if days not in ("", "0") else ""
+        said.append(f"状态 = {label}{late}{words.bracketed(row.text('@visits.reason'))}")
     for fact in row.facts:
-        if fact.field not in ("@visits.visit", "@visits.state", "@visits.days"):
+        if fact.field not in ("@visits.visit", "@visits.state", "@visits.days", "@visits.reason"):
             said.append(f"{fact.label.removeprefix(visit).strip()} = {value(fact, reader)}")
     return f"{row.subject}{JOINT}{visit} 访视: " + "; ".join(said)
 
@@ -283,6 +284,7 @@ def _of_all(query: Query, answer: Answer, reader: Reader, scope: Scope) -> Line:
     text = f"读取范围: 您可见的 {answer.basis.subjects} 例,全部读到"
     rows, names = query.get("rows"), [n for n in query.get("select") or () if isinstance(n, str)]
     if isinstance(rows, str) and rows in _ENDS and query.get("order") and names:
+        text += f",{len(answer.undecided)} 例无法判断" if answer.undecided else ""
         end = f"{conditions.name_of(names[0], reader)}{_ENDS[rows]}"
         return Line("", Source.FACT, f"{text}; {end}: {joint().join(who[:MOST_NAMED])}", (), scope)
     if answer.undecided:

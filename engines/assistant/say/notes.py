@@ -11,6 +11,7 @@ from engines.assistant.read.question import Topic
 from engines.assistant.say import conditions, words
 from engines.assistant.say.case import NARROW, Case
 from engines.assistant.say.parts import colon, joint
+from study.facts import Undecided
 
 _NAMED = 3
 
@@ -116,19 +117,47 @@ def _unlimited(case: Case) -> str:
 
 def _undecided(case: Case) -> str:
     """无法判断 2 例:P007 缺单位; where nobody was named, of whom nothing was written only the count."""
-    several = not case.query.get("subjects")
-    missing = [u for u in case.answer.undecided if u.reason == "missing" and several]
-    known, said = [u for u in case.answer.undecided if u not in missing], []
+    several, undecided = not case.query.get("subjects"), case.answer.undecided
+    missing = [u for u in undecided if u.reason == "missing" and several]
+    hidden = [u for u in undecided if u.reason == "not_exported"]
+    beside = _incomparable(case)
+    known, said = [u for u in undecided if u not in (*missing, *hidden, *beside)], []
     if known:
-        reasons = _reasons()
-        named = joint().join(
-            f"{u.subject} {reasons.get(u.reason, u.reason)}" for u in known[:_NAMED]
-        )
         text = _("cannot be told for %(count)s subjects: ") % {"count": len(known)}
-        said.append(text + named + ("…" if len(known) > _NAMED else ""))
+        said.append(text + _with_reasons(known))
+    if beside:
+        text = _("there are readings that cannot be compared: %(who)s")
+        said.append(text % {"who": _with_reasons(beside)})
+    if hidden:
+        said.append(_unexported(case, hidden))
     if missing and case.question.topic in (Topic.DATA, Topic.VISITS):
         said.append(_("%(count)s subjects have no value") % {"count": len(missing)})
     return joint().join(said)
+
+
+def _incomparable(case: Case) -> list[Undecided]:
+    """Whose highest or lowest is told of the readings that can be compared."""
+    if case.query.get("rows") not in ("highest", "lowest"):
+        return []
+    held = {fact.subject for fact in case.answer.facts}
+    return [u for u in case.answer.undecided if u.subject in held and u.reason != "not_exported"]
+
+
+def _with_reasons(undecided: Sequence[Undecided]) -> str:
+    """P007 缺单位、P010 日期不完整…"""
+    reasons = _reasons()
+    named = (f"{u.subject} {reasons.get(u.reason, u.reason)}" for u in undecided[:_NAMED])
+    return joint().join(named) + ("…" if len(undecided) > _NAMED else "")
+
+
+def _unexported(case: Case, hidden: Sequence[Undecided]) -> str:
+    """REDCap 未导出访视日期,3 例无法判断: what is not shown is not absent."""
+    names = [conditions.name_of(name, case.reader) for name in case.answer.unread]
+    what = joint().join(names[:_NAMED]) + ("…" if len(names) > _NAMED else "")
+    who = joint().join(one.subject for one in hidden)
+    who = who if len(hidden) <= _NAMED else words.people(len(hidden))
+    text = _("REDCap does not export %(what)s, it cannot be told for %(who)s")
+    return text % {"what": what or _("some dates"), "who": who}
 
 
 def _reasons() -> dict[str, str]:
@@ -137,7 +166,6 @@ def _reasons() -> dict[str, str]:
         "missing_code": _("missing code"),
         "censored": _("value given as a bound"),
         "partial_date": _("incomplete date"),
-        "not_exported": _("not exported"),
         "invalid_choice": _("invalid choice"),
         "unit_missing": _("no unit"),
         "type_mismatch": _("not readable as its type"),

@@ -12,7 +12,16 @@ from django.utils.translation import pgettext
 from core.language.denials import denies, only_denies
 from engines.assistant.read.question import Query, conditions_of
 from engines.assistant.say import computed, conditions, values, words
-from engines.assistant.say.case import Case, apart, looked_at, nothing, total_of
+from engines.assistant.say.case import (
+    Case,
+    among_decided,
+    apart,
+    looked_at,
+    none_decided,
+    nothing,
+    total_of,
+    untold,
+)
 from engines.assistant.say.parts import Part, begun, joint, noted, plain
 from engines.assistant.say.reader import Reader
 from engines.assistant.say.rows import Row, by_subject, rows_of
@@ -110,10 +119,14 @@ def _whether(case: Case) -> list[Part]:
         return _plainly(case)
     if not case.subjects:
         looked = looked_at(case, conditions.described(case.query, case.reader))
+        if not held and none_decided(case.answer):
+            return [untold(case, conditions.described(case.query, case.reader))]
         none = [plain(pgettext("there are none", "No") + looked)]
         if question.aspect == "never":
-            # 没有SAE对吗: what is said of them is so, or not.
+            # 没有SAE对吗: what is said of them is so, or not, where it is known of each of them.
             so, not_so = pgettext("it is so", "Yes, "), pgettext("it is not so", "No, ")
+            if case.answer.undecided:
+                so = among_decided(case)
             return begun(not_so, word_people(case)) if held else begun(so, none)
         return begun(_("Yes, "), word_people(case)) if held else none
     if not held and case.answer.undecided:
@@ -186,7 +199,7 @@ def _days_asked(case: Case) -> list[Fact]:
 def _plainly(case: Case) -> list[Part]:
     """P001入组了吗, P007有没有合并用药: whether a day or a row is there; other values answer by themselves."""
     select, facts = case.question.select, case.answer.facts
-    one = len(case.subjects) == len(select) == 1 and not case.answer.undecided
+    one = len(case.subjects) == len(select) == 1 and (facts or not case.answer.undecided)
     if not one or not case.answer.basis.subjects:
         return _found(case) if facts else [nothing(case)]
     if select[0] in case.reader.design.repeating_forms:

@@ -185,7 +185,9 @@ def _blanks(case: Case) -> list[Part]:
         items = tuple((words.label(fact, reader),) for fact in blank)
         made += [Part(head, items, marks=case.marks(blank))] if blank else []
     what = {"subject": rows[0].subject, "count": len(rows)}
-    return made or [plain(_("%(subject)s: nothing is left blank (%(count)s entries)") % what)]
+    read = _("%(subject)s: of what can be read nothing is left blank (%(count)s entries)")
+    text = _("%(subject)s: nothing is left blank (%(count)s entries)")
+    return made or [plain((read if case.answer.undecided else text) % what)]
 
 
 # --- figures --------------------------------------------------------------------------------------
@@ -433,16 +435,7 @@ def _visits(case: Case) -> list[Part]:
         made = visits.word_visits(rows, case.reader, case.marks, aspect, when)
         one = question.shape is Asked.YES_NO and len(rows) == 1
         return begun(visits.yes_or_no(rows[0], aspect), made) if one else made
-    of_one, of_all = _("%(subject)s has no such visit"), _("There is no such visit")
-    if aspect == "overdue":
-        of_one, of_all = _("%(subject)s has no overdue visit"), _("No visit is overdue")
-    elif aspect == "late":
-        of_one = _("%(subject)s has no visit out of its window")
-        of_all = _("No visit is out of its window")
-    if case.subjects:
-        said = of_one % {"subject": joint().join(case.subjects)}
-        return [plain(said + words.bracketed(when, joint().join(question.place)))]
-    return [plain(of_all + looked_at(case, when))]
+    return [visits.none(case, when, aspect)]
 
 
 _WORK = {

@@ -9,7 +9,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from engines.assistant.say import words
-from engines.assistant.say.parts import Part, colon, comma
+from engines.assistant.say.case import Case, looked_at, none_decided, untold
+from engines.assistant.say.parts import Part, colon, comma, joint, plain
 from engines.assistant.say.reader import Reader
 from engines.assistant.say.rows import Row, by_subject
 from engines.assistant.say.values import Marks
@@ -47,6 +48,25 @@ def word_visits(
             name = f"{row.subject} {row.text(_VISIT)}"
             items.append((f"{row.subject} {short(row)}", _pressing(row, name, reader)))
     return [Part(head, tuple(items), noun=noun, counted=True, marks=own)]
+
+
+def none(case: Case, when: str, aspect: str) -> Part:
+    """That there is no such visit, or that it cannot be told; `when`: the days that were asked about."""
+    who, what = joint().join(case.subjects), f"{when} {_('visits')}".strip()
+    of_one, of_all = _("%(subject)s has no such visit"), _("There is no such visit")
+    if aspect == "overdue":
+        of_one, of_all = _("%(subject)s has no overdue visit"), _("No visit is overdue")
+    elif aspect == "late":
+        of_one = _("%(subject)s has no visit out of its window")
+        of_all = _("No visit is out of its window")
+    if case.subjects:
+        if case.answer.undecided:
+            of_one = _("%(subject)s: of %(what)s nothing could be told")
+        said = of_one % {"subject": who, "what": what}
+        return plain(said + words.bracketed(when, joint().join(case.question.place)))
+    if none_decided(case.answer):
+        return untold(case, what)
+    return plain(of_all + looked_at(case, when))
 
 
 def yes_or_no(row: Row, aspect: str) -> str:
@@ -87,12 +107,20 @@ def standing(row: Row) -> str:
         State.EARLY: _("%(day)s, %(days)s days early"),
         State.LATE: _("%(day)s, %(days)s days late"),
         State.IN_WINDOW: "%(day)s",
-        State.UNKNOWN: _("cannot be told: its anchor day is not known"),
+        State.UNKNOWN: unjudged(row),
         State.NOT_APPLICABLE: _("not applicable"),
     }
     # Rows that name no state say the day alone.
     text = texts[State(state)] if state else "%(day)s"
-    return text % known
+    return text if state == State.UNKNOWN else text % known
+
+
+def unjudged(row: Row) -> str:
+    """Why a visit cannot be judged: its date is unclear, or there is nothing that it is counted from."""
+    why = row.text("@visits.reason")
+    if why:
+        return _("cannot be told: %(reason)s") % {"reason": why}
+    return _("cannot be told: its anchor day is not known")
 
 
 def sentence(row: Row, reader: Reader, aspect: str = "") -> str:
@@ -112,10 +140,11 @@ def sentence(row: Row, reader: Reader, aspect: str = "") -> str:
         State.EARLY: _("was done on %(day)s, %(days)s days early"),
         State.LATE: _("was done on %(day)s, %(days)s days late"),
         State.NOT_APPLICABLE: _("does not apply"),
-        State.UNKNOWN: _("cannot be told: its anchor day is not known"),
+        State.UNKNOWN: unjudged(row),
     }
     state = row.text("@visits.state")
-    said = (texts[State(state)] if state else "%(day)s") % known
+    said = texts[State(state)] if state else "%(day)s"
+    said = said if state == State.UNKNOWN else said % known
     if state == State.NOT_DUE and known["open"] > reader.today.isoformat():
         left = (date.fromisoformat(known["open"]) - reader.today).days
         said += comma() + _("opens in %(days)s days") % {"days": left}

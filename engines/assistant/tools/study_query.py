@@ -171,15 +171,17 @@ def _body(queries: Sequence[Mapping[str, Any]], answers: Sequence[Answer]) -> di
     lines = [*map(_line, facts), *(_group(group) for one in answers for group in one.groups)]
     told = {fact.subject for fact in facts}
     asked = dict.fromkeys(i for query in queries for i in query.get("subjects") or ())
+    # Of whom it could not be told it is not said that there is nothing.
+    undecided = [one for answer in answers for one in answer.undecided]
+    told |= {one.subject for one in undecided}
     lines += [f"{name}: {_('Nothing was found.')}" for name in asked if name not in told]
     body: dict[str, Any] = {
-        "结果": lines[:MOST_LINES] or [_("Nothing was found.")],
+        "结果": lines[:MOST_LINES] or ([] if undecided else [_("Nothing was found.")]),
         "读取范围": f"{answers[0].basis.subjects} 例",
         "读取时间": answers[0].read_at or "",
     }
     if left := max(len(lines) - MOST_LINES, 0) + sum(answer.left_out for answer in answers):
         body["未列出"] = left
-    undecided = [one for answer in answers for one in answer.undecided]
     if undecided:
         body["无法判断"] = [f"{one.subject} {one.reason}" for one in undecided]
     return body

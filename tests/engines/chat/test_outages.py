@@ -92,6 +92,8 @@ def test_a_column_the_token_does_not_show_makes_the_answer_incomplete(study: Stu
     assert "2026-02-05" not in reply.text
     assert "入组日期" in reply.text
     assert "没有入组日期的记录" not in reply.text
+    assert "REDCap 未导出入组日期" in reply.text
+    assert not trace().success
 
 
 def run_ask(*arguments: str) -> tuple[int, str]:

@@ -29,7 +29,11 @@ def answer(study: Study, query: dict[str, Any], chosen: plain.Chosen) -> dict[st
     """A fact for each total; with `by` groups, and a fact for each."""
     made = entries(study, query, chosen)
     told = {entry.subject.id for entry in made[0]}
-    missing = 0 if query["aggregate"] == "share" else sum(s.id not in told for s in chosen.subjects)
+    missing = (
+        0
+        if query["aggregate"] == "share"
+        else sum(s.id not in told | chosen.open for s in chosen.subjects)
+    )
     basis = {"subjects": len(chosen.asked), "rows": len(made[0]), "missing": missing}
     rest = {"basis": basis, "left_out": 0, "groups": []}
     if not query.get("by"):

@@ -31,6 +31,7 @@ class Chosen:
     wheres: dict[str, Where]
     undecided: set[str]
     asked: list[Subject]
+    open: set[str] = field(default_factory=set)
 
     def told_undecided(self) -> list[dict[str, str]]:
         """In the order of the subjects; the contract does not say which reason of several is told."""
@@ -61,7 +62,7 @@ def answer(study: Study, query: dict[str, Any]) -> dict[str, Any]:
     for subject in chosen.subjects:
         found, is_told = subject_rows(study, query, subject, chosen, own)
         rows += found
-        missing += not is_told
+        missing += not is_told and subject.id not in chosen.open
     kept_rows, left_out = order.cut(study, query, rows)
     facts = []
     for row in kept_rows:
@@ -179,11 +180,13 @@ def selected(
     lines = form_lines(study, subject, chosen, form, own.get("place"))
     if form == "@visits" or name in study.forms:
         return operands.some_of(lines, rows)
-    if "minus" not in own:
-        return operands.pick(study, lines, name, rows)
-    return operands.pick(
-        study, lines, name, rows, lambda line: operands.own_value(study, subject, line, own)
-    )
+    worth = None
+    if "minus" in own:
+        worth = lambda line: operands.own_value(study, subject, line, own)  # noqa: E731
+    if operands.uncomparable(study, lines, name, rows, worth):
+        chosen.undecided.add(subject.id)
+        chosen.open.add(subject.id)
+    return operands.pick(study, lines, name, rows, worth)
 
 
 def default_rows(query: dict[str, Any], own: dict[str, Any]) -> str:

@@ -164,7 +164,9 @@ class Where:
             ]
             rows = [(line, verdict) for line, verdict in rows if verdict[0] is not False]
         if "rows" in field:
-            kept = operands.pick(self.study, [line for line, _verdict in rows], name, field["rows"])
+            lines = [line for line, _verdict in rows]
+            kept = operands.pick(self.study, lines, name, field["rows"])
+            kept += operands.uncomparable(self.study, lines, name, field["rows"])
             rows = [(line, verdict) for line, verdict in rows if line in kept]
         return rows
 

@@ -151,7 +151,8 @@ def other_line(
         events = events_of(study, operand["place"])
         lines = [one for one in lines if one.event in events]
     rows = operand.get("rows") or "latest"
-    kept = pick(study, lines, name, "latest" if rows == "all" else rows)
+    rows = "latest" if rows == "all" else rows
+    kept = pick(study, lines, name, rows) + uncomparable(study, lines, name, rows)
     return kept[-1] if kept else None
 
 
@@ -164,6 +165,23 @@ def some_of(lines: list[Any], rows: Any) -> list[Any]:
     if word == "latest":
         return lines[-count:]
     return lines[:count] if word == "first" else lines
+
+
+def uncomparable(
+    study: Study, lines: list[Line], name: str, rows: Any, worth: Any = None
+) -> list[Line]:
+    """Rows with something in them that might be the highest or lowest, and that cannot be compared."""
+    if rows not in ("highest", "lowest"):
+        return []
+    worth = worth or (lambda line: with_unit(study, name, study.cell(line, name)))
+    held = [line for line in lines if study.cell(line, name).state in ("value", "bad")]
+    return [line for line in held if is_unusable(worth(line))]
+
+
+def is_unusable(cell: Cell) -> bool:
+    """Whether something stands there that is no value to compare with."""
+    nothing = ("missing", "missing_code", "applicability_unknown")
+    return cell.unit == "?" or (cell.state != "value" and cell.why not in nothing)
 
 
 def pick(study: Study, lines: list[Line], name: str, rows: Any, worth: Any = None) -> list[Line]:

@@ -17,6 +17,7 @@ from core.integrations.redcap import RedcapError
 from core.llm import prompts
 from core.privacy.outbound_policy import PrivacyError
 from core.rules.context import Kind as ColumnKind
+from core.rules.values import Reason
 from engines import render
 from engines.assistant import texts
 from engines.assistant.chat.handlers import talk
@@ -99,9 +100,7 @@ def answer_data(turn: Turn, tasks: Sequence[Task], limit: int) -> Outcome:
         turn.success = False
         return ask_back(turn, ())
     result = turn.read(_result(turn, answered))
-    if unread := _not_exported(turn, answered):
-        turn.success = False
-        return Outcome(unread, results=[result])
+    turn.success = turn.success and (result.status is not Status.INCOMPLETE or bool(result.facts))
     head = _read_as(turn, tasks)
     # Criteria are told whole, with what is written of somebody beside them.
     limit *= 2 if eligible and not turn.is_bounded else 1
@@ -149,20 +148,6 @@ def _read_as(turn: Turn, tasks: Sequence[Task]) -> str:
     return "".join(f"{line}\n" for line in lines) + still
 
 
-def _not_exported(turn: Turn, answered: Sequence[Answered]) -> str:
-    """What REDCap does not show to the house: nothing may be said to be absent then (design.md 9.8)."""
-    named = {i for one in answered for i in one.question.subjects}
-    if not named or any(answer.facts for one in answered for _query, answer in one.results):
-        return ""
-    metadata = turn.design.metadata
-    records = door.records_for(turn.project, turn.member, metadata, sorted(named))
-    unread = {column for record in records for column in record.missing_columns}
-    about = dict.fromkeys(name for one in answered for name in one.question.select)
-    fields = [turn.design.enrolment_field if name == "@enrolled" else name for name in about]
-    known = [metadata.label(name) for name in fields if name in unread]
-    return _("%(labels)s: not exported by REDCap") % {"labels": "、".join(known)} if known else ""
-
-
 def _result(turn: Turn, answered: Sequence[Answered]) -> ToolResult:
     """What was read, for the sources and the session; the subjects of a list are spoken of next."""
     ids, sources, facts = list[str](), list[dict[str, Any]](), list[Fact]()
@@ -182,9 +167,13 @@ def _result(turn: Turn, answered: Sequence[Answered]) -> ToolResult:
     if answered and not answered[-1].question.subjects and not turn.state.subjects:
         listed = dict.fromkeys(fact.subject for fact in facts if fact.subject)
         turn.state = replace(turn.state, subjects=tuple(listed))
+    told = [answer for one in answered for _query, answer in one.results]
+    # What REDCap does not show to the house is not absent (design.md 9.8).
+    unread = any(one.reason == Reason.NOT_EXPORTED for answer in told for one in answer.undecided)
+    status = Status.INCOMPLETE if unread else Status.OK if sources else Status.NOT_FOUND
     return ToolResult(
         NAME,
-        Status.OK if sources else Status.NOT_FOUND,
+        status,
         facts=tuple(facts),
         sources=tuple(sources),
         record_ids=tuple(dict.fromkeys(ids)),
