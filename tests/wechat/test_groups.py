@@ -270,3 +270,17 @@ def test_the_console_lists_a_studys_groups_and_frees_one(study: Study) -> None:
     client.post(f"/admin/wechat/groupchat/{group.pk}/delete/", {"post": "yes"})
     assert not GroupChat.objects.exists()
     assert AuditEntry.objects.filter(action="wechat.group_freed", actor="admin").exists()
+
+
+@pytest.mark.parametrize("is_bound", [False, True])
+def test_a_code_that_exists_reads_like_one_that_does_not(study: Study, is_bound: bool) -> None:
+    """Which studies the house has is no business of who belongs to another."""
+    make_member(make_project("OTHER"), "chief", "ADMIN")
+    if is_bound:
+        bound(study)
+    for user in ("ZhangYi", "chief"):
+        real, invented = (
+            said_in_group(f"绑定研究 {code}", user)
+            for code in ("LUNG-IIT" if user == "chief" else "OTHER", "NOBODY-1")
+        )
+        assert real == invented

@@ -32,14 +32,14 @@ def answer_in_group(job: Job) -> None:
     code, freed = _said_behind(text, BIND), _said_behind(text, FREE)
     found = GroupChat.objects.filter(chat_id=job.incoming.chat_id).select_related("project")
     group = found.first() if job.incoming.chat_id else None
-    if code and job.incoming.chat_id and Project.objects.filter(code__iexact=code).exists():
-        _bind(job, code)
+    if code and job.incoming.chat_id and (admin := _binder(job, code)):
+        _bind(job, admin)
     elif group is None:
         _refuse(
             job,
             _(
                 "This group is not bound to a study, so I answer nothing here. An administrator of the "
-                "study binds it by writing to me here: bind study CODE. In a single chat I answer you at "
+                "whole study binds it by writing to me here: bind study CODE. In a single chat I answer you at "
                 "any time."
             ),
         )
@@ -97,18 +97,18 @@ def _is_of_mention(before: str) -> bool:
     return before.isascii() and before.endswith(" ") and len(before.split()) <= MENTIONED
 
 
-def _bind(job: Job, code: str) -> None:
-    """Bind the group to a study at the word of an administrator of the whole study."""
+def _binder(job: Job, code: str) -> Member | None:
+    """The speaker as an administrator of the whole study of this code.
+
+    To everybody else a code that exists reads like one that does not.
+    """
     named = [one for one in _admins(job) if one.project.code.lower() == code.lower()]
-    admin = next((one for one in named if one.project.code == code), None)
-    admin = admin or (named[0] if len(named) == 1 else None)
-    if admin is None:
-        _refuse(
-            job,
-            _("Only an administrator of the whole study binds a group to it: %(code)s.")
-            % {"code": code},
-        )
-        return
+    exact = next((one for one in named if one.project.code == code), None)
+    return exact or (named[0] if len(named) == 1 else None)
+
+
+def _bind(job: Job, admin: Member) -> None:
+    """Bind the group to a study at the word of an administrator of it."""
     with atomic():
         row, is_new = GroupChat.objects.get_or_create(
             chat_id=job.incoming.chat_id,
