@@ -253,3 +253,11 @@ def test_nothing_is_said_again_where_nothing_was(study: Study) -> None:
 def test_the_order_to_remember_is_not_part_of_what_is_shown(study: Study) -> None:
     ask("wanghushi", "请记住:我喜欢早上8点收到提醒")
     assert "1. 我喜欢早上8点收到提醒" in ask("wanghushi", "你记得我什么").text
+
+
+def test_an_auditor_has_no_weekly_report_made(study: Study) -> None:
+    before = WeeklyReport.objects.count()
+    Member.objects.filter(wecom_userid="zhangyi").update(role="AUDITOR")
+    reply = ask("zhangyi", "生成本周周报")
+    assert WeeklyReport.objects.count() == before
+    assert reply.text == "您的角色不能生成周报。"

@@ -333,6 +333,8 @@ def _make_report(turn: Turn, task: Task) -> Outcome:
     """Make the week's report from data, by the service of the weekly job; what a person changed in it stays."""
     if not current_login.may_order():
         return Outcome(_("This API token was not made for writing reports."), guided=True)
+    if turn.member.role == Role.AUDITOR:
+        return Outcome(_("Your role may not have the weekly report made."), guided=True)
     day = turn.context.today - timedelta(days=7 if _LAST_WEEK.search(task.said) else 0)
     week = weeks.week_of(turn.project, day)
     if week is None:
