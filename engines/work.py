@@ -135,7 +135,7 @@ def runs(project: Project, member: Member | None, user: User | None = None) -> R
                 "status": row.status,
                 "final_state": row.final_state,
                 "ended": _day(project, row.completed_at),
-                "reason": row.message or _covered(row, on),
+                "reason": _(";").join(filter(None, [row.message, _covered(row, on)])),
             },
         )
         for row in rows.order_by("created_at")

@@ -24,6 +24,7 @@ from engines.api.base import ActingViewSet, service_errors
 from engines.models import Batch, Review, TaskRun
 from engines.pages.evidence import review_view
 from engines.sop.batches import progress, visible
+from engines.sop.checks import switch
 from engines.sop.findings import finding_line, open_now
 from engines.sop.order_run import (
     OnSchedule,
@@ -67,13 +68,15 @@ class TaskRunSerializer(serializers.ModelSerializer):
     skill_type = serializers.CharField(source="skill.skill_type", read_only=True)
     review = serializers.SerializerMethodField()
     findings = serializers.SerializerMethodField()
+    coverage = serializers.SerializerMethodField()
 
     class Meta:
         model = TaskRun
         fields = (
             *("id", "project", "skill", "skill_type", "skill_version", "record_id"),
             *("triggered_by", "rerun_of", "status", "current_node", "final_state", "message"),
-            *("trace", "review", "findings", "suspended_at", "resumed_at", "completed_at"),
+            *("trace", "review", "findings", "coverage"),
+            *("suspended_at", "resumed_at", "completed_at"),
             *("created_at", "updated_at"),
         )
 
@@ -90,6 +93,20 @@ class TaskRunSerializer(serializers.ModelSerializer):
     def get_findings(self, run: TaskRun) -> list[dict[str, Any]]:
         """What is open of its subject in its workflow now, whichever run found it."""
         return [finding_line(row) for row in open_now(run)]
+
+    def get_coverage(self, run: TaskRun) -> str:
+        """What an ended run looked at, and which standard checks are not switched on in its study."""
+        if run.status in {TaskRun.Status.RUNNING, TaskRun.Status.SUSPENDED}:
+            return ""
+        return switch.coverage(run, self._standing(run.project))
+
+    def _standing(self, project: Project) -> frozenset[str]:
+        """The standard checks that are on, read once for all runs of a list."""
+        known = cast(dict[str, Any], self.context).setdefault("standing", {})
+        if project.pk not in known:
+            known[project.pk] = switch.running(project)
+        found: frozenset[str] = known[project.pk]
+        return found
 
 
 @method_decorator(sensitive_post_parameters("password"), name="dispatch")

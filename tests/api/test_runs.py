@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from engines import work
 from engines.models import PendingAction, TaskRun
+from engines.sop.checks import switch
+from engines.sop.checks.kinds import GROUPS
 from projects.models import AuditEntry, Member
 from study import dictionary
 from tests.api.conftest import Login
@@ -267,3 +270,17 @@ def test_a_finding_of_the_other_site_does_not_exist(study: Study, login: Login) 
     )
     row.refresh_from_db()
     assert row.resolved_by is None
+
+
+def test_a_result_says_what_was_looked_at_and_what_is_off(study: Study, login: Login) -> None:
+    run = shown(login, "wanghushi", started(login, "wanghushi", CLEAN))
+    off = [str(label) for label, kinds in GROUPS if kinds.isdisjoint(switch.running(study.project))]
+    assert off
+    assert "、".join(off) in run["coverage"]
+    found = TaskRun.objects.get(pk=run["id"])
+    assert run["coverage"] == switch.coverage(found, switch.running(study.project))
+    # Beside what else is told of the run, too.
+    TaskRun.objects.update(message="提前结束")
+    [told] = work.runs(study.project, None)[CLEAN]
+    assert "提前结束" in told["reason"]
+    assert "、".join(off) in told["reason"]
