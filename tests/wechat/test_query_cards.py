@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
 from engines.models import FindingEvent, PendingAction, RunEvent
+from engines.pages import finding_words
 from engines.sop import deleted, finding_life
+from study.models import Subject
 from tests.engines.sop.kit import change, run_qc, tell
 from tests.support.study import Study
 from tests.wechat.working import click, outgoing, payloads, said, work
@@ -159,3 +164,52 @@ def test_who_was_settled_before_anybody_was_asked_gets_no_card(
 def test_the_assignee_is_asked_where_there_is_one(study: Study, finding: PendingAction) -> None:
     finding_life.assign(finding=finding, assignee="zhangyi", due_on=None, actor=study["wanghushi"])
     assert query(study, finding).to_user == "zhangyi"
+
+
+def content_of(card: Card) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(card.content)
+    return content
+
+
+def test_the_card_shows_what_was_found_and_where(study: Study, finding: PendingAction) -> None:
+    card = content_of(query(study, finding))
+    told = " ".join(row["value"] for row in card["horizontal_content_list"])
+    assert finding_words.value_words(finding) in told
+    named = finding_words.worded(PendingAction.objects.filter(pk=finding.pk)).get()
+    assert all(part in told for part in finding_words.place_words(named).split(" · "))
+    assert finding.message in card["sub_title_text"] + card.get("quote_area", {}).get(
+        "quote_text", ""
+    )
+    assert [one.get("key") for one in card["button_list"]] == ["answer"]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("part", ["question", "message", "value"])
+def test_what_does_not_fit_whole_is_answered_in_the_console(
+    study: Study, finding: PendingAction, part: str
+) -> None:
+    """Nobody answers by a tap what the card has cut."""
+    long = "请核对" * 67
+    if part != "question":
+        PendingAction.objects.filter(pk=finding.pk).update(**{part: long, "detail": ""})
+    card = query(study, finding, long if part == "question" else ASK)
+    content = content_of(card)
+    [button] = content["button_list"]
+    assert "key" not in button
+    assert button["url"].endswith(f"/admin/engines/pendingaction/{finding.pk}/change/")
+    assert "button_selection" not in content
+    assert said("The query does not fit on a card: please answer it in the console.") in str(
+        content
+    )
+    answer(card, chosen="verified")
+    assert state(finding) == State.QUERIED
+
+
+@pytest.mark.full
+def test_no_identifier_is_on_a_query(study: Study, finding: PendingAction) -> None:
+    subject = Subject.objects.get(project=study.project, record_id="P004")
+    subject.identifiers = json.dumps({"subject_name": "陈建国"}, ensure_ascii=False)
+    subject.save()
+    content = str(content_of(query(study, finding, "请陈建国补签")))
+    assert "陈建国" not in content
+    assert "请***补签" in content

@@ -24,6 +24,7 @@ SOURCE_CHARS = 20
 CARD_CHARS = {"title": 36, "desc": 44, "sub_title": 160, "keyname": 5, "value": 30, "button": 10}
 CARD_CHARS |= {"quote": 160}  # the documentation names no limit: that of the text above it
 MOST_ROWS = 6
+_JOINT = " · "
 NO_OPTION = "none"
 """The option that stands first and is no answer: WeCom shows the first one where none is selected (3.3)."""
 
@@ -242,6 +243,38 @@ def fact(name: str, value: str, url: str = "") -> dict[str, Any]:
     """A row of a card: a name and its value, perhaps with an address behind it."""
     target = {"type": 1, "url": url} if url else {}
     return {**target, "keyname": fit_card(name, "keyname"), "value": fit_card(value, "value")}
+
+
+def whole_texts(paragraphs: list[str]) -> dict[str, Any] | None:
+    """The paragraphs, whole, in the card's text, or in its quote, which stands above that, and the text.
+
+    None where they do not fit.
+    """
+    head, rest = list[str](), [as_line(one) for one in paragraphs]
+    most, quote = CARD_CHARS["sub_title"], CARD_CHARS["quote"]
+    while rest and len(_JOINT.join(rest)) > most and len(_JOINT.join([*head, rest[0]])) <= quote:
+        head.append(rest.pop(0))
+    if not rest or len(_JOINT.join(rest)) > most:
+        return None
+    texts: dict[str, Any] = {"sub_title_text": _JOINT.join(rest)}
+    return {"quote_area": {"type": 0, "quote_text": _JOINT.join(head)}, **texts} if head else texts
+
+
+def whole_rows(values: list[str]) -> list[tuple[str, str]] | None:
+    """The values, whole, in rows of the card; a long one takes several. None where they do not fit."""
+    most, rows = CARD_CHARS["value"], list[tuple[str, str]]()
+    for value in map(as_line, values):
+        pieces = [value[start : start + most] for start in range(0, len(value), most)]
+        rows += [("…" if at else _("Value"), piece) for at, piece in enumerate(pieces)]
+    return rows if len(rows) < MOST_ROWS else None
+
+
+def rows_below(
+    facts: Sequence[tuple[str, str]], values: Sequence[tuple[str, str]]
+) -> list[dict[str, Any]]:
+    """The rows above the one that leads to the console: the values, and the facts where there is room."""
+    has_room = len(facts) + len(values) < MOST_ROWS
+    return [fact(name, value) for name, value in [*(facts if has_room else ()), *values]]
 
 
 def fit_card(text: str, name: str) -> str:

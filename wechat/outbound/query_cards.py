@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -12,11 +15,14 @@ from django.utils.translation import gettext as _
 from core.house.db import atomic
 from engines import sop
 from engines.models import FindingEvent, PendingAction, RunEvent
+from engines.pages import finding_words
 from engines.sop import finding_life
 from memory.visibility import told_to
 from projects.models import Member, Role
+from study.models import Subject
 from wechat.outbound import cards
 from wechat.outbound.cards import Click, fit_card, link
+from wechat.outbound.neutralise import masked
 
 KIND = "query"
 QUESTION = "reason"
@@ -51,7 +57,7 @@ def concerned(finding: PendingAction, question: str) -> list[Member]:
 
     Only who sees the finding, may read all of the question, and can be reached.
     """
-    text = f"{question} {finding.message}"
+    text = "\n".join([*_told_of(finding, question), *_found(finding)])
     near = [
         one
         for one in finding_life.who_sees(finding)
@@ -64,27 +70,56 @@ def concerned(finding: PendingAction, question: str) -> list[Member]:
 
 
 def _content(finding: PendingAction, question: str) -> dict[str, Any]:
+    """The card; where its text or what was found does not fit whole, it only links to the console."""
     url = _page_of(finding)
+    asked, about = _told_of(finding, question)
+    texts = cards.whole_texts([asked, about])
+    rows = cards.whole_rows(_found(finding))
+    is_whole = texts is not None and rows is not None
+    send = cards.button(_("Send the answer"), 1, key="answer")
+    look = cards.button(_("Open console"), 1, url=url)
     card = cards.layout(
         _("Query to the site"),
-        [cards.button(_("Send the answer"), 1, key="answer")],
-        desc=finding.message,
-        text=question,
+        [send if is_whole else look],
+        desc=f"{finding.project.code} {finding.record_id or ''}",
         url=url,
     )
-    card["horizontal_content_list"] = [
-        cards.fact(_("Project"), finding.project.code),
-        cards.fact(_("Subject"), finding.record_id or "-"),
-        cards.fact(_("Finding"), _("Open console"), url),
-    ]
-    card["button_selection"] = cards.selection(QUESTION, _("Answer"), answers())
-    return card
+    if is_whole:
+        card["button_selection"] = cards.selection(QUESTION, _("Answer"), answers())
+    else:
+        more = _("The query does not fit on a card: please answer it in the console.")
+        texts = {"sub_title_text": fit_card(f"{more} {asked}", "sub_title")}
+    facts = [(_("Project"), finding.project.code), (_("Subject"), finding.record_id or "-")]
+    shown = cards.rows_below(facts, (rows or []) if is_whole else [])
+    shown.append(cards.fact(_("Finding"), _("Open console"), url))
+    return {**card, **(texts or {}), "horizontal_content_list": shown}
+
+
+def _told_of(finding: PendingAction, question: str) -> list[str]:
+    """The question and what was found."""
+    return _masked(finding, [question, finding.message])
+
+
+def _found(finding: PendingAction) -> list[str]:
+    """The values that the finding rests on, each with place and date; where it names none, the place."""
+    row = finding_words.worded(PendingAction.objects.filter(pk=finding.pk)).get()
+    read = ground.read if (ground := finding_words.ground(row)) else ()
+    place = f"{finding_words.place_words(row)}: {finding_words.value_words(row)}"
+    return _masked(finding, [*dict.fromkeys(map(str, read))] or [place])
+
+
+def _masked(finding: PendingAction, texts: Sequence[str]) -> list[str]:
+    subject = Subject.objects.filter(project=finding.project_id, record_id=finding.record_id)
+    known = [json.loads(one.identifiers).values() for one in subject]
+    return [masked(text, map(str, chain(*known))) for text in texts]
 
 
 def _in_words(finding: PendingAction, question: str) -> str:
     head = f"{finding.project.code} {finding.record_id or ''}".strip()
-    about = f"{_('Query to the site')}: {head} {finding.message}"
-    return "\n".join([about, question, f"{_('Answer it in the console:')} {_page_of(finding)}"])
+    asked, about = _told_of(finding, question)
+    way = f"{_('Answer it in the console:')} {_page_of(finding)}"
+    lines = [f"{_('Query to the site')}: {head} {about}", *_found(finding), asked, way]
+    return "\n".join(lines)
 
 
 def _page_of(finding: PendingAction) -> str:

@@ -19,6 +19,7 @@ from projects.access import sees, tells_arm
 from projects.models import Member, Role
 from study.roster import with_identifiers, with_site
 from wechat.models import Alert
+from wechat.outbound.neutralise import masked
 
 
 def _active(project: UUID, record: str | None) -> QuerySet[Member]:
@@ -97,11 +98,8 @@ class Circle:
         return [self.masked(text) for text in self.evidence.values()]
 
     def masked(self, text: str) -> str:
-        """Without the subject's known identifiers: a message stays in a chat for ever."""
-        for value in self.identifiers:
-            if len(value) > 1:
-                text = text.replace(value, "***")
-        return text
+        """Without the subject's known identifiers."""
+        return masked(text, self.identifiers)
 
     @cached_property
     def _near(self) -> list[Member]:
