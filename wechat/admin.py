@@ -157,6 +157,7 @@ class OutboxMessageAdmin(LongList, ChannelAdmin):
         "show_text",
         ("status", "attempts"),
         ("created_at", "sent_at"),
+        "undelivered",
         ("tried_at", "msgid"),
         ("error_code", "error"),
         ("is_ambiguous", "possible_duplicate"),

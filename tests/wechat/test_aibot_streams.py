@@ -13,6 +13,7 @@ from pytest_django import Settings
 from memory.models import ConversationHistory
 from projects import signals
 from projects.models import AuditEntry, Member
+from tests.engines.sop.kit import review_of, run_qc, tell
 from tests.support.study import Study
 from tests.wechat.bot_kit import AES_KEY, TOKEN, event, message, poll_of, post, say, stream_of
 from tests.wechat.test_decisions import Run, card_of, suspend
@@ -319,6 +320,18 @@ def test_a_rejection_without_a_reason_leaves_the_buttons(study: Study, suspend: 
     work()
     review.refresh_from_db()
     assert review.status == "rejected"
+
+
+@pytest.mark.full
+def test_an_approval_without_the_reason_that_it_takes_leaves_the_buttons(study: Study) -> None:
+    review = review_of(run_qc(study, "P012"))
+    tell()
+    task_id = card_of(review).task_id
+    assert click(task_id, "approve", "wanghushi") == {}
+    work()
+    review.refresh_from_db()
+    assert review.status == "open"
+    assert click(task_id, "approve", "wanghushi", "r_ok")["template_card"]["replace_text"]
 
 
 def test_a_click_of_who_has_no_say(study: Study, suspend: Run) -> None:

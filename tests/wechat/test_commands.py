@@ -13,8 +13,8 @@ from wechat.inbound.commands import (
     Decide,
     Feedback,
     Unnumbered,
+    deciding,
     read_command,
-    rejecting,
     unnumbered,
 )
 
@@ -172,8 +172,9 @@ def _decision(text: str) -> Literal["approve", "reject"]:
 @pytest.mark.parametrize(
     "reason", ["数据有误", "5 月数据有误", "3.5 不在范围", "不要", "例 2 缺失"]
 )
-def test_the_words_that_are_offered_reject_for_that_reason(reason: str) -> None:
-    assert read_command(rejecting(42, reason)) == Decide(42, "reject", reason)
+def test_the_words_that_are_offered_decide_for_that_reason(reason: str) -> None:
+    assert read_command(deciding("reject", 42, reason)) == Decide(42, "reject", reason)
+    assert read_command(deciding("approve", 42, reason)) == Decide(42, "approve", reason)
 
 
 def test_a_long_row_of_digits_is_read_at_once() -> None:

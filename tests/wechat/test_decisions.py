@@ -208,6 +208,7 @@ def test_who_ordered_a_run_does_not_decide_where_four_eyes_are_wanted(
     for _shown_first in range(2):
         receive(f"同意 {review.pk}", user="admin")
         work()
+        deliver()
     review.refresh_from_db()
     assert review.decided_by == "admin"
 
@@ -354,6 +355,7 @@ def test_values_that_changed_are_asked_anew(study: Study, suspend: Run) -> None:
 def test_a_text_on_values_that_changed_is_asked_anew(study: Study, suspend: Run) -> None:
     """A5: the card with the old values loses its buttons although nobody has clicked it."""
     review = suspend("P001")
+    deliver()
     old = card_of(review)
     change(study)
     receive(f"同意 {review.pk}", user="wanghushi")
@@ -364,6 +366,7 @@ def test_a_text_on_values_that_changed_is_asked_anew(study: Study, suspend: Run)
     old.refresh_from_db()
     assert old.state == Card.State.CLOSED
     assert [update["task_id"] for update in payloads("card_update")] == [old.task_id]
+    deliver()
     receive(f"同意 {review.pk}", user="wanghushi")
     work()
     review.refresh_from_db()
@@ -374,6 +377,7 @@ def test_a_text_on_values_that_changed_is_asked_anew(study: Study, suspend: Run)
 def test_two_texts_on_values_that_changed_decide_nothing_unseen(study: Study, suspend: Run) -> None:
     """A5: the second text was on its way before the new values were shown to anybody."""
     review = suspend("P001")
+    deliver()
     change(study)
     for _twice in range(2):
         receive(f"同意 {review.pk}", user="wanghushi")
@@ -402,6 +406,7 @@ def test_a_text_command_decides_like_a_card(
     study: Study, suspend: Run, text: str, status: str, reason: str
 ) -> None:
     review = suspend("P001")
+    deliver()
     receive(text.format(n=review.pk), user="wanghushi")
     work()
     review.refresh_from_db()
@@ -412,6 +417,7 @@ def test_a_text_command_decides_like_a_card(
 
 def test_a_rejection_by_text_needs_its_reason(study: Study, suspend: Run) -> None:
     review = suspend("P001")
+    deliver()
     receive(f"驳回 {review.pk}", user="wanghushi")
     work()
     review.refresh_from_db()
@@ -438,6 +444,7 @@ def test_a_worker_killed_after_the_decision_still_answers(
     from tests.wechat.test_inbox_faults import break_at, later
 
     review = suspend("P001")
+    deliver()
     with monkeypatch.context() as patch:
         break_at(patch, "wechat.inbound.job.close", 1)
         receive(f"同意 {review.pk}", user="wanghushi")

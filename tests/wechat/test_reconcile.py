@@ -63,6 +63,7 @@ def test_a_reviewer_who_left_the_company(study: Study, suspend: Run) -> None:
     assert f"同意 {review.pk}" in text
     assert f"/admin/engines/review/{review.pk}/" in text
     with later(hours=1):
+        deliver()
         receive(f"同意 {review.pk}", user="admin")
         work()
     review.refresh_from_db()
@@ -161,6 +162,7 @@ def test_a_reviewer_who_sees_no_cards_is_asked_in_words(study: Study, suspend: R
     review = suspend()
     (text,) = outgoing("wanghushi")
     assert f"驳回 {review.pk}" in text
+    deliver()
     receive(f"同意 {review.pk}", user="wanghushi")
     work()
     review.refresh_from_db()

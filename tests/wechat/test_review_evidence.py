@@ -16,7 +16,7 @@ from study.models import RedcapQuery, Subject
 from tests.engines.sop.doors import api, console
 from tests.engines.sop.kit import hard, human, new_skill, review_of, rule, run_of, run_qc, tell
 from tests.support.study import Study
-from tests.wechat.working import click, outgoing, receive, said, work
+from tests.wechat.working import click, deliver, outgoing, receive, said, work
 from wechat.models import Card
 
 pytestmark = pytest.mark.django_db
@@ -124,6 +124,7 @@ def test_who_had_only_the_link_is_shown_it_in_words_before_a_word_decides(study:
     assert review.status == "open"
     told = "\n".join(outgoing("wanghushi")[before:])
     assert all(f"第{n}条入选标准未满足" in told for n in range(9))
+    deliver()
     receive(f"同意 {review.pk} 已核对", user="wanghushi")
     work()
     review.refresh_from_db()
@@ -194,6 +195,7 @@ def test_a_node_names_its_own_deeds(study: Study) -> None:
     assert [one["text"] for one in card_of(review)["button_list"]] == ["确认入组", "不予入组"]
     client = console("wanghushi")
     assert "确认入组" in client.get(f"/admin/engines/review/{review.pk}/desk/").content.decode()
+    deliver()
     receive(f"同意 {review.pk} 源文件已核对", user="wanghushi")
     work()
     assert "确认入组" in outgoing("wanghushi")[-1]

@@ -12,8 +12,9 @@ from engines import sop
 from engines.models import Review, TaskRun
 from memory.models import ConversationHistory
 from skills.models import Skill
+from tests.engines.sop.kit import review_of, run_qc
 from tests.support.study import Study
-from tests.wechat.working import click, outgoing, receive, said, work
+from tests.wechat.working import click, deliver, outgoing, receive, said, work
 from wechat.inbound.commands import Unnumbered, unnumbered
 from wechat.models import InboxMessage
 
@@ -47,6 +48,7 @@ def suspend(study: Study) -> Run:
         assert started.status == TaskRun.Status.SUSPENDED
         review = sop.open_review(started)
         assert review
+        deliver()
         return review
 
     return run
@@ -261,3 +263,46 @@ def test_a_review_that_was_decided_is_not_asked_about(study: Study, suspend: Run
         seen=review.seen,
     )
     assert f"驳回 {review.pk}" not in say("数据有误")
+
+
+@pytest.fixture
+def failed(study: Study) -> Review:
+    """P012, whose approval goes over what was found."""
+    found = review_of(run_qc(study, "P012"))
+    deliver()
+    return found
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("by_click", [False, True])
+def test_an_approval_that_takes_a_reason_is_asked_for_it(failed: Review, by_click: bool) -> None:
+    words = f"同意 {failed.pk}"
+    assert f"“{words} 理由”" in say("同意")
+    if by_click:
+        click(f"review_{failed.pk}@1", "approve", "wanghushi")
+        work()
+    else:
+        say(words)
+    assert is_open(failed)
+    reply = say("已核对源文件")
+    assert f"{words} 已核对源文件" in reply
+    assert f"驳回 {failed.pk}" not in reply
+    say(f"{words} 已核对源文件")
+    failed.refresh_from_db()
+    assert (failed.status, failed.reason) == (Review.Status.APPROVED, "已核对源文件")
+
+
+@pytest.mark.full
+def test_a_reason_to_approve_is_offered_for_no_rejection(suspend: Run) -> None:
+    review = suspend("P001")
+    reply = say("同意 已核对")
+    assert f"“同意 {review.pk} 已核对”" in reply
+    assert f"“驳回 {review.pk} 理由”" in reply
+
+
+@pytest.mark.full
+def test_who_need_give_no_reason_is_not_asked_for_one(suspend: Run) -> None:
+    review = suspend("P001")
+    assert f"“同意 {review.pk}”" in say("同意")
+    InboxMessage.objects.update(content=f"同意 {review.pk}")
+    assert f"同意 {review.pk}" not in say("已核对源文件")

@@ -88,7 +88,7 @@ def _receipt(incoming: Incoming) -> dict[str, Any]:
     member = Member.objects.active_of(incoming.from_user).first()
     if card is None or member is None or member.wecom_userid not in card.to_user.split("|"):
         return {}
-    if card.kind == review_cards.KIND and review_cards.lacks_reason(incoming):
+    if card.kind == review_cards.KIND and review_cards.lacks_reason(incoming, card):
         return {}
     with translation.override(member.language):
         shown = {**json.loads(card.content), "replace_text": fit_card(_("Received"), "button")}

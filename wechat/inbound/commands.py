@@ -124,10 +124,11 @@ def unnumbered(text: str) -> Unnumbered | None:
     return Unnumbered(_decision(found), reason, numbers, counts)
 
 
-def rejecting(review_id: int, reason: str) -> str:
-    """The words that reject a review for this reason; a colon where it would be taken for something else."""
-    words = f"{REJECT_WORDS[0]} {review_id} {reason}"
-    return words if read_command(words) else f"{REJECT_WORDS[0]} {review_id}: {reason}"
+def deciding(decision: Literal["approve", "reject"], review_id: int, reason: str = "") -> str:
+    """The words that decide a review, for a reason; a colon where it would be taken for something else."""
+    word = (APPROVE_WORDS if decision == "approve" else REJECT_WORDS)[0]
+    words = f"{word} {review_id} {reason}".strip()
+    return words if read_command(words) else f"{word} {review_id}: {reason}"
 
 
 def _numbers(found: re.Match[str]) -> tuple[int, ...]:

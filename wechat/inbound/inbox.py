@@ -28,7 +28,7 @@ from wechat.inbound.questions import ask
 from wechat.models import InboxMessage
 from wechat.outbound import alerts
 from wechat.reviews.decisions import decide
-from wechat.reviews.review_words import last_seen
+from wechat.reviews.shown import last_seen
 
 logger = logging.getLogger(__name__)
 
@@ -178,6 +178,7 @@ def _obey(job: Job, command: Command) -> None:
             door=Review.Door.TEXT,
         )
         with atomic():
+            InboxMessage.objects.filter(**mine(job.row)).update(shown=outcome.shown)
             job.finish(outcome.text, outcome.project)
     else:
         _note_feedback(job, command)

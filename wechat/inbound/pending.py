@@ -12,16 +12,15 @@ from django.utils.translation import gettext as _
 
 from engines.assistant.read.offline import detect
 from engines.models import Review
-from engines.sop.brief import Brief, kept_brief, verbs
-from engines.sop.reviews import reviewer
+from engines.sop.brief import Brief, kept_brief, overrides, verbs
+from engines.sop.reviews import Decision, reviewer
 from projects.models import Member
 from wechat.inbound import commands
-from wechat.inbound.commands import Decide, Unnumbered, rejecting
+from wechat.inbound.commands import Decide, Unnumbered, deciding
 from wechat.inbound.job import CHANNELS
 from wechat.models import Card, InboxMessage
 from wechat.reviews import review_cards
-from wechat.reviews.review_words import KIND, to_be_signed
-from wechat.texts import APPROVE_WORDS
+from wechat.reviews.review_words import KIND, how, to_be_signed
 
 ASKED_FOR = timedelta(minutes=10)
 _LOOKED_BACK = 10
@@ -51,8 +50,8 @@ def explain(row: InboxMessage, text: str) -> str:
     said = commands.unnumbered(text)
     if said:
         return _which(row.from_user, said)
-    review = _asked_for_reason(row)
-    return _as_reason(review, text) if review and _may_be_reason(text) else ""
+    asked = _asked_for_reason(row)
+    return _as_reason(*asked, text) if asked and _may_be_reason(text) else ""
 
 
 def _which(userid: str, said: Unnumbered) -> str:
@@ -69,7 +68,9 @@ def _which(userid: str, said: Unnumbered) -> str:
     lines += [_line(review) for review in open_here[:_LISTED]]
     if len(open_here) > _LISTED:
         lines.append(_("… %(number)s reviews in all") % {"number": len(open_here)})
-    return "\n".join([*lines, _how(open_here[0], said.reason)])
+    first = open_here[0]
+    deeds = verbs(first, kept_brief(first) or Brief())
+    return "\n".join([*lines, how(first, deeds, said.decision, said.reason)])
 
 
 def _line(review: Review) -> str:
@@ -77,18 +78,6 @@ def _line(review: Review) -> str:
     return " ".join(
         filter(None, [f"#{review.pk}", skill.name or skill.skill_type, review.record_id])
     )
-
-
-def _how(review: Review, reason: str) -> str:
-    approve, reject = verbs(review, kept_brief(review) or Brief())
-    more = {
-        "approve": f"{APPROVE_WORDS[0]} {review.pk}",
-        "approving": approve,
-        "reject": rejecting(review.pk, reason or _("reason")),
-        "rejecting": reject,
-    }
-    text = _('Reply "%(approve)s": %(approving)s; "%(reject)s": %(rejecting)s.')
-    return text % more
 
 
 def _waiting(userid: str) -> list[Review]:
@@ -103,8 +92,8 @@ def _waiting(userid: str) -> list[Review]:
     return found
 
 
-def _asked_for_reason(row: InboxMessage) -> Review | None:
-    """The open review that this person has just tried to reject without a reason.
+def _asked_for_reason(row: InboxMessage) -> tuple[Review, Decision] | None:
+    """The open review that this person has just tried to decide without the reason that it takes.
 
     None once a message since then was taken for the reason: it is explained once.
     """
@@ -113,30 +102,28 @@ def _asked_for_reason(row: InboxMessage) -> Review | None:
     )
     later: list[str] = []
     for earlier in before.order_by("-pk")[:_LOOKED_BACK]:
-        if number := _rejected_bare(earlier):
+        if said := _decided_bare(earlier):
             if any(_may_be_reason(text) for text in later):
                 return None
-            return next(
-                (
-                    one
-                    for one in _waiting(row.from_user)
-                    if str(one.pk) == number and not one.project.requires_signature
-                ),
-                None,
-            )
+            found = [one for one in _waiting(row.from_user) if one.pk == said.review_id]
+            return next(((one, said.decision) for one in found if _takes_reason(one, said)), None)
         later.append(earlier.content)
     return None
 
 
-def _rejected_bare(row: InboxMessage) -> str:
-    """The number of the review that a message or a click rejects without a reason, else ""."""
+def _takes_reason(review: Review, said: Decide) -> bool:
+    is_asked = said.decision == "reject" or overrides(review)
+    return is_asked and not review.project.requires_signature
+
+
+def _decided_bare(row: InboxMessage) -> Decide | None:
+    """The decision without a reason that a message or a click is."""
     if row.event == review_cards.CLICK:
         incoming = CHANNELS[row.channel].parse(row.raw)
         card = Card.objects.filter(task_id=incoming.task_id, kind=KIND).first()
-        return card.ref if card and review_cards.lacks_reason(incoming) else ""
+        return review_cards.bare_decision(incoming, card) if card else None
     said = commands.read_command(row.content)
-    is_bare = isinstance(said, Decide) and said.decision == "reject" and not said.reason
-    return str(said.review_id) if isinstance(said, Decide) and is_bare else ""
+    return said if isinstance(said, Decide) and not said.reason else None
 
 
 def _may_be_reason(text: str) -> bool:
@@ -147,9 +134,7 @@ def _may_be_reason(text: str) -> bool:
     return not asks_of_subject and not _NO_REASON & set(found.intents)
 
 
-def _as_reason(review: Review, text: str) -> str:
-    said = {
-        "number": review.pk,
-        "reject": rejecting(review.pk, " ".join(text.split())),
-    }
-    return _('Review #%(number)s is still open. If this is the reason, reply: "%(reject)s"') % said
+def _as_reason(review: Review, decision: Decision, text: str) -> str:
+    words = deciding(decision, review.pk, " ".join(text.split()))
+    said = {"number": review.pk, "words": words}
+    return _('Review #%(number)s is still open. If this is the reason, reply: "%(words)s"') % said

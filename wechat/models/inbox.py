@@ -23,7 +23,8 @@ class InboxMessage(models.Model):
     `dedup_key` makes a repeated delivery the same row (wecom.md 0.1 item 4) and `passive_reply` gives it
     the same bytes. The row is claimed by a conditional UPDATE (`lease_until`, fencing number `fence`);
     rows of one sender are handled in the order of their ids. `raw` is the decrypted callback.
-    `project` is known once the question is answered.
+    `project` is known once the question is answered. `shown`: the review that the reply shows whole, as
+    `number@version`.
     """
 
     class Status(models.TextChoices):
@@ -70,6 +71,7 @@ class InboxMessage(models.Model):
     available_at = models.DateTimeField(default=now)
     error = models.CharField(_("error"), max_length=300, blank=True)
     received_at = models.DateTimeField(_("received"), default=now)
+    shown = models.CharField(max_length=40, blank=True)
     done_at = models.DateTimeField(_("done"), null=True, blank=True)
 
     objects = InboxQuerySet.as_manager()

@@ -27,6 +27,8 @@ class OutboxMessage(models.Model):
     it is sent again as the identical JSON (`duplicate_interval`; decisions.md, "resend after an ambiguous
     time-out"), and `possible_duplicate` says when that came too late for WeCom to notice.
 
+    `undelivered`: whom of the lane WeCom did not reach, `a|b`.
+
     `alike`: how many times in a row the last failure came, by its `error_code` (0: WeCom said nothing).
 
     A briefing or reminder that its reader wants later is `held` until `available_at`, outside of the lane:
@@ -98,6 +100,7 @@ class OutboxMessage(models.Model):
     error_code = models.IntegerField(_("error code"), null=True, blank=True)
     error = models.CharField(_("error"), max_length=300, blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    undelivered = models.CharField(_("not reached"), max_length=1000, blank=True)
     sent_at = models.DateTimeField(_("sent"), null=True, blank=True)
 
     objects = OutboxQuerySet.as_manager()

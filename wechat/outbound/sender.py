@@ -328,6 +328,7 @@ def _accepted(sent: Sent) -> dict[str, Any]:
         "status": Status.SENT,
         "msgid": sent.msgid[:128],
         "response_code": sent.response_code[:CODE_CHARS],
+        "undelivered": "|".join(sent.undelivered)[:1000],
         "sent_at": now(),
         "error": "",
         "error_code": None,

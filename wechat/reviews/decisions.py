@@ -21,12 +21,16 @@ from wechat.texts import APPROVE_WORDS, REJECT_WORDS
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of it. `fresh`: decided just now; `stale`: the card no longer shows what is."""
+    """What came of it. `fresh`: decided just now; `stale`: the card no longer shows what is.
+
+    `shown`: what `text` shows whole, as `review@version`.
+    """
 
     text: str
     project: Project | None = None
     fresh: bool = False
     stale: bool = False
+    shown: str = ""
 
 
 def decide(
@@ -87,7 +91,9 @@ def _refused(error: sop.SopError, member: Member, review: Review, decision: Deci
     if isinstance(error, sop.SignatureRequired):
         return Outcome(to_be_signed(review), review.project)
     if isinstance(error, sop.NotShown):
-        return Outcome(shown_now(review, member), review.project)
+        text, is_whole = shown_now(review, member)
+        shown = f"{review.pk}@{review.version}" if is_whole else ""
+        return Outcome(text, review.project, shown=shown)
     if isinstance(error, sop.ReasonRequired):
         word = (APPROVE_WORDS if decision == "approve" else REJECT_WORDS)[0]
         said = {"reject": f"{word} {review.pk}"}

@@ -10,9 +10,12 @@ from django.utils.translation import gettext as _
 
 from core.house.db import atomic
 from engines.models import Review, TaskRun
+from engines.sop.brief import overrides
+from wechat.inbound.commands import Decide
 from wechat.inbound.parse import Incoming
+from wechat.models import Card
 from wechat.outbound import cards
-from wechat.outbound.cards import CARD_CHARS, MOST_ROWS, Click, as_line, fit_card
+from wechat.outbound.cards import Click, fit_card
 from wechat.reviews.decisions import decide, decision_text
 from wechat.reviews.review_audience import Circle
 from wechat.reviews.review_words import KIND as KIND
@@ -20,7 +23,6 @@ from wechat.reviews.review_words import deed, in_words, page_of
 
 CLICK = "template_card_event"
 QUESTION = "reason"
-_JOINT = " · "
 
 
 def reasons() -> dict[str, str]:
@@ -59,7 +61,7 @@ def review_card(circle: Circle, run: TaskRun) -> dict[str, Any]:
     review = circle.review
     url, name = page_of(review), run.skill.name or run.skill.skill_type
     about = f"{review.project.code} {review.record_id or ''} {name}"
-    texts, rows = _texts(circle.paragraphs()), _rows(circle.values())
+    texts, rows = cards.whole_texts(circle.paragraphs()), cards.whole_rows(circle.values())
     is_whole = texts is not None and rows is not None
     is_decided_here = is_whole and not review.project.requires_signature
     if is_decided_here:
@@ -80,36 +82,9 @@ def review_card(circle: Circle, run: TaskRun) -> dict[str, Any]:
             "sub_title_text": fit_card(f"{more} {circle.masked(review.question)}", "sub_title")
         }
     facts = [(_("Project"), review.project.code), (_("Subject"), review.record_id or "-")]
-    listed = [*(rows or [])] if is_whole else []
-    if len(facts) + len(listed) < MOST_ROWS:
-        listed = [*facts, *listed]
-    shown = [cards.fact(name, value) for name, value in listed]
+    shown = cards.rows_below(facts, (rows or []) if is_whole else [])
     shown.append(cards.fact(_("Values"), _("Open console"), url))
     return {**card, **(texts or {}), "horizontal_content_list": shown}
-
-
-def _texts(paragraphs: list[str]) -> dict[str, Any] | None:
-    """The paragraphs, whole, in the card's text, or in its quote, which stands above that, and the text.
-
-    None where they do not fit.
-    """
-    head, rest = list[str](), [as_line(one) for one in paragraphs]
-    most, quote = CARD_CHARS["sub_title"], CARD_CHARS["quote"]
-    while rest and len(_JOINT.join(rest)) > most and len(_JOINT.join([*head, rest[0]])) <= quote:
-        head.append(rest.pop(0))
-    if not rest or len(_JOINT.join(rest)) > most:
-        return None
-    texts: dict[str, Any] = {"sub_title_text": _JOINT.join(rest)}
-    return {"quote_area": {"type": 0, "quote_text": _JOINT.join(head)}, **texts} if head else texts
-
-
-def _rows(values: list[str]) -> list[tuple[str, str]] | None:
-    """The values, whole, in rows of the card; a long one takes several. None where they do not fit."""
-    most, rows = CARD_CHARS["value"], list[tuple[str, str]]()
-    for value in map(as_line, values):
-        pieces = [value[start : start + most] for start in range(0, len(value), most)]
-        rows += [("…" if at else _("Value"), piece) for at, piece in enumerate(pieces)]
-    return rows if len(rows) < MOST_ROWS else None
 
 
 def decide_by_card(click: Click) -> str:
@@ -136,9 +111,20 @@ def decide_by_card(click: Click) -> str:
     return outcome.text
 
 
-def lacks_reason(incoming: Incoming) -> bool:
-    """Whether a click rejects without a reason: it decides nothing and is asked for one (A10)."""
-    return incoming.event_key == "reject" and not _reason(incoming)
+def bare_decision(incoming: Incoming, card: Card) -> Decide | None:
+    """The decision that a click without a reason is; None with one."""
+    key = incoming.event_key
+    if _reason(incoming) or key not in ("approve", "reject"):
+        return None
+    return Decide(int(card.ref), "approve" if key == "approve" else "reject", "")
+
+
+def lacks_reason(incoming: Incoming, card: Card) -> bool:
+    """Whether a click decides nothing and is asked for its reason (A10)."""
+    said = bare_decision(incoming, card)
+    if said is None or said.decision == "reject":
+        return said is not None
+    return any(overrides(one) for one in Review.objects.filter(pk=said.review_id))
 
 
 def _reason(incoming: Incoming) -> str:

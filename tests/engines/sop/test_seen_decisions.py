@@ -19,7 +19,7 @@ from tests.engines.sop.doors import (
 )
 from tests.engines.sop.kit import human, new_skill, review_of, run_of, run_qc, tell
 from tests.support.study import Study
-from tests.wechat.working import outgoing, receive, work
+from tests.wechat.working import deliver, outgoing, receive, work
 
 pytestmark = pytest.mark.django_db
 DECISIONS = ["approve", "reject"]
@@ -153,6 +153,7 @@ def test_who_was_not_asked_is_shown_the_question_first(study: Study, review: Rev
     [shown] = outgoing("admin")
     assert review.question in shown
     assert f"/admin/engines/review/{review.pk}/change/" in shown
+    deliver()
     receive(f"同意 {review.pk} 好", user="admin")
     work()
     review.refresh_from_db()
@@ -174,6 +175,7 @@ def test_who_was_reminded_in_words_has_been_shown(study: Study, review: Review) 
 
     tell()
     assert escalate(review)
+    deliver()
     receive(f"同意 {review.pk} 好", user="admin")
     work()
     review.refresh_from_db()
