@@ -175,6 +175,19 @@ def rows_told(case: Case, rows: Sequence[Row]) -> list[Part]:
     return made
 
 
+def told(case: Case) -> list[Part]:
+    """The facts as they are: rows of forms as rows, all else by subject and field."""
+    rows, repeating = rows_of(case.answer.facts), case.reader.design.repeating_forms
+    if not rows:
+        return [nothing(case)]
+    asked = {*case.question.select, *map(str, case.query.get("select") or ())}
+    several = [row for row in rows if row.first.instrument in repeating]
+    whole = [row for row in several if row.first.instrument in asked or len(row.facts) > 1]
+    rest = [fact for row in rows if row not in whole for fact in row.facts]
+    made = values.word_values(rest, case.reader, case.marks, case.asking) if rest else []
+    return made + rows_told(case, whole)
+
+
 def _values(case: Case) -> list[Part]:
     if not case.answer.facts:
         return [nothing(case)]
