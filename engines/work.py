@@ -126,7 +126,9 @@ def reviews(project: Project, member: Member | None, user: User | None = None) -
 
 def runs(project: Project, member: Member | None, user: User | None = None) -> Rows:
     """Runs of all states, oldest first."""
-    rows = _visible(TaskRun.objects, project, member, user).defer("data", "config")
+    found = _visible(TaskRun.objects, project, member, user).select_related("skill")
+    rows = [*found.defer("data", "config", "skill__config").order_by("created_at")]
+    newest = {(row.record_id, row.skill_id): row.pk for row in rows}
     on = switch.running(project)
     return _by_subject(
         (
@@ -136,9 +138,11 @@ def runs(project: Project, member: Member | None, user: User | None = None) -> R
                 "final_state": row.final_state,
                 "ended": _day(project, row.completed_at),
                 "reason": _(";").join(filter(None, [row.message, _covered(row, on)])),
+                "skill": row.skill.skill_type,
+                "newest": "yes" if newest[row.record_id, row.skill_id] == row.pk else "",
             },
         )
-        for row in rows.order_by("created_at")
+        for row in rows
     )
 
 

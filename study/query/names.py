@@ -56,6 +56,8 @@ COLUMNS: Mapping[str, Source] = {
         ("@runs.final_state", TEXT, gettext_lazy("Check: final state")),
         ("@runs.ended", DATE, gettext_lazy("Check: ended")),
         ("@runs.reason", TEXT, gettext_lazy("Check: reason")),
+        ("@runs.skill", TEXT, gettext_lazy("Check: workflow")),
+        ("@runs.newest", TEXT, gettext_lazy("Check: the newest of its workflow")),
         ("@changes.field", TEXT, gettext_lazy("Change: field")),
         ("@changes.from", TEXT, gettext_lazy("Change: before")),
         ("@changes.to", TEXT, gettext_lazy("Change: after")),

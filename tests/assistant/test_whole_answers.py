@@ -13,16 +13,17 @@ from engines.assistant.read.task import State
 from engines.assistant.say.answer import say_answer
 from tests.assistant.read.played import demo, play
 from tests.assistant.say.studies import STUDIES, reader_of, sheet
+from tests.study.query.studies import Study
 
 
-def told(said: str, study: str = "worked") -> str:
-    """What is said to the last of some messages apart by |."""
+def told(said: str, known: Study | None = None) -> str:
+    """What is said to the last of some messages apart by |; of the demo study with work, or of another."""
     state, read = State(), list[Question]()
     for message in said.split("|"):
         tasks, state, left = play(message, demo(), state)
         assert not left, left
         read = [task.question for task in tasks if task.question]
-    known = STUDIES[study]()
+    known = known or STUDIES["worked"]()
     reader = reader_of(known, limit=2000)
     with translation.override(reader.language):
         asked = [(question, queries(question, demo())) for question in read]

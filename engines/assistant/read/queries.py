@@ -25,7 +25,7 @@ _VISITS = [
 ]
 _FINDINGS = [f"@findings.{c}" for c in ("rule", "text", "status", "opened", "age")]
 _REVIEWS = [f"@reviews.{c}" for c in ("question", "waiting_for", "since")]
-_RUNS = [f"@runs.{c}" for c in ("status", "final_state", "ended", "reason")]
+_RUNS = [f"@runs.{c}" for c in ("status", "final_state", "ended", "reason", "skill")]
 _CHANGES = [f"@changes.{c}" for c in ("field", "from", "to", "at")]
 _FILLED = {"undecided": "@findings.reason", "mine": "@findings.mine"}
 _JUDGED = (Shape.LIST, Shape.COUNT, Shape.YES_NO, Shape.GROUPS, Shape.SHARE)
@@ -316,7 +316,8 @@ def _findings(asked: Question, setting: Setting) -> list[Query]:
         return found
     if fields:
         found += _findings(replace(asked, select=()), setting)[:1]
-    found.append(_base(asked, [], list(_RUNS)) | {"rows": "latest"})
+    # The newest check of each kind: one that passed says nothing of another that failed.
+    found.append(_base(asked, [{"field": "@runs.newest", "op": "filled"}], list(_RUNS)))
     return found + ([_base(asked, [], list(_REVIEWS))] if not asked.aspect else [])
 
 
@@ -336,7 +337,7 @@ def _runs(asked: Question, _setting: Setting) -> list[Query]:
     where += _among("@runs.status", ["FAILED"] if asked.aspect == "failed" else [])
     if asked.aggregate:
         return [_base(asked, where, [])]
-    return [_base(asked, where, list(_RUNS)) | {"rows": "latest"}]
+    return [_base(asked, where, list(_RUNS)) | {"rows": {"latest": 1}}]
 
 
 def _changes(asked: Question, setting: Setting) -> list[Query]:

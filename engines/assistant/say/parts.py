@@ -87,6 +87,8 @@ class Part:
         whole = f"{head}{glue}{body}" if head and body else head or body
         tails = () if brief and self.items else self.tails
         whole = comma().join(filter(None, [whole, *tails]))
+        # A text that a person wrote may end in a full stop.
+        whole = whole.rstrip("。") if self.notes else whole
         return pgettext("between clauses", "; ").join(filter(None, [whole, *self.notes]))
 
     def _most_telling(self, count: int | None) -> list[tuple[str, ...]]:

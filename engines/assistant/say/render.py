@@ -373,7 +373,8 @@ def _joined(one: Part, other: Part) -> Part | None:
     if one.key[0] == "one":
         items = tuple(dict.fromkeys([*one.items, *other.items]))
         marks = tuple(dict.fromkeys([*one.marks, *other.marks]))
-        return replace(one, items=items, marks=marks, weights=())
+        notes = tuple(dict.fromkeys([*one.notes, *other.notes]))
+        return replace(one, items=items, notes=notes, marks=marks, weights=())
     mine, theirs = set(one.items), set(other.items)
     if mine == theirs:
         tails = tuple(dict.fromkeys([*one.tails, *other.tails]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from django.utils.translation import gettext as _
@@ -12,7 +13,7 @@ from engines.assistant.read.question import Topic
 from engines.assistant.say import conditions, people, values, visits, words, work
 from engines.assistant.say.case import Case, looked_at, nothing
 from engines.assistant.say.parts import Part, begun, colon, comma, joint, noted, plain
-from engines.assistant.say.rows import rows_of
+from engines.assistant.say.rows import Row, by_subject, rows_of
 from engines.assistant.say.sheet import Line
 from study.facts import Fact, Kind
 
@@ -66,26 +67,37 @@ def work_told(case: Case) -> list[Part]:
 def _findings_of(case: Case, made: list[Part]) -> list[Part]:
     """Findings of who is named with what waits for a person; where there are none, what was looked at.
 
-    Of fields that have none the other findings are told.
+    Of fields that have none the other findings are told. That there is none is said of those alone whose checks
+    all came to their end; of the others how the newest checks stand.
     """
     beside = [row for _query, answer in case.results[1:] for row in rows_of(answer.facts)]
     kinds = (Kind.FINDING, Kind.REVIEW, Kind.RUN)
     others, reviews, runs = ([row for row in beside if row.first.kind is kind] for kind in kinds)
     others = [row for row in others if row.text("@findings.status") not in _SETTLED]
     reviews = [row for row in reviews if row.text("@reviews.question")]
-    why = case.question.aspect == "why"
-    checks = runs if why and not made else work.unfinished(runs)
-    kind, rows = (Kind.REVIEW, reviews) if reviews else (Kind.RUN, checks)
-    waits = work.word_work(kind, rows, case.reader, case.marks) if rows else []
+    runs = work.checks(runs)
+    why, unended = case.question.aspect == "why", work.unended(runs)
+
+    def worded(kind: Kind, rows: Sequence[Row]) -> list[Part]:
+        return work.word_work(kind, rows, case.reader, case.marks) if rows else []
+
     if made or (why and not others):
+        shown = unended if made else work.unpassed(runs) or runs
+        waits = worded(Kind.REVIEW, reviews) or worded(Kind.RUN, shown)
         return [*made, *waits] or [_no_work(case, Kind.RUN)]
-    checked = {row.subject for row in runs} >= {*case.subjects}
-    said = _no_work(case, Kind.FINDING if checked else Kind.RUN).head
+    open_of, seen = by_subject(unended), {row.subject for row in runs}
+    clean = [name for name in case.subjects if name in seen and name not in open_of]
+    never = [name for name in case.subjects if name not in seen]
+    unknown, found = _("whether there is a finding is not known"), list[Part]()
+    if clean:
+        waiting = why or {row.subject for row in reviews} & {*clean}
+        none = [_no_work(case.among(clean), Kind.FINDING)]
+        found += none if waiting else noted(none, [_("no review waits")])
     # Of what nobody looked at it is not said that there is nothing.
-    notes = [] if checked else [_("whether there is a finding is not known")]
-    notes += [] if waits or not checked else [_("no review waits")]
-    rest = work.word_work(Kind.FINDING, others, case.reader, case.marks) if others else []
-    return [Part(said, notes=tuple(notes)), *rest, *waits]
+    found += noted([_no_work(case.among(never), Kind.RUN)], [unknown]) if never else []
+    for rows in open_of.values():
+        found += noted(worded(Kind.RUN, rows), [unknown])
+    return [*found, *worded(Kind.FINDING, others), *worded(Kind.REVIEW, reviews)]
 
 
 def _no_work(case: Case, kind: Kind) -> Part:
@@ -131,17 +143,20 @@ def _since(case: Case) -> str:
 def eligibility(case: Case) -> list[Part]:
     """What the rules found of a subject, then where they stand and what was noted; no other verdict.
 
-    A value that a criterion's range does not hold is told beside it. That no check was run is said: without one
-    nothing was found that could be open.
+    A value that a criterion's range does not hold is told beside it. That no check was run, or how the newest
+    stands if it did not come to its end, is said: without one nothing was found that could be open.
     """
     rows = [row for _q, answer in case.results[1:] for row in rows_of(answer.facts)]
     found = [row for row in rows if row.first.kind is Kind.FINDING]
-    checked = {row.subject for row in rows if row.first.kind is Kind.RUN}
-    unchecked = [one for one in case.subjects if one not in checked]
+    runs = work.checks([row for row in rows if row.first.kind is Kind.RUN], whole=True)
+    unended = work.unended(runs)
+    unchecked = [one for one in case.subjects if one not in {row.subject for row in runs}]
     text = _("%(subject)s: the check of eligibility was not run yet")
     decides = _("whether to enrol is for the investigator to decide")
     who = {"subject": joint().join(unchecked)}
     made = [Part(text % who, notes=(decides,))] if unchecked else []
+    stand = work.word_work(Kind.RUN, unended, case.reader, case.marks) if unended else []
+    made += noted(stand, [decides]) if stand else []
     made += work.word_work(Kind.FINDING, found, case.reader, case.marks) if found else []
     beside, known = list[Part](), list[Fact]()
     for fact in case.answer.facts:
@@ -157,7 +172,7 @@ def eligibility(case: Case) -> list[Part]:
         beside += told
     made += beside
     none = _("no open finding of the rules; whether to enrol is for the investigator to decide")
-    return made if found or unchecked else noted(made or [nothing(case)], [none])
+    return made if found or unchecked or unended else noted(made or [nothing(case)], [none])
 
 
 def _beside(fact: Fact, line: Line, case: Case) -> Part:

@@ -15,7 +15,7 @@ from engines.labels import ENDS
 from engines.models import TaskRun
 from study.facts import Kind
 
-_OVER = {TaskRun.Status.COMPLETED, TaskRun.Status.FAILED, TaskRun.Status.CANCELLED}
+_QC, _PASSED = "qc_process", "end_success"
 
 
 def word_work(
@@ -51,9 +51,20 @@ def word_work(
     ]
 
 
-def unfinished(rows: Sequence[Row]) -> list[Row]:
-    """The checks that have not come to their end."""
-    return [row for row in rows if row.text("@runs.status") not in {"", *_OVER}]
+def checks(rows: Sequence[Row], *, whole: bool = False) -> list[Row]:
+    """The runs that check data; `whole`: those of the check of whether a subject may be enrolled."""
+    types = ((row, row.text("@runs.skill")) for row in rows)
+    return [r for r, told in types if told == _QC or (told.startswith(f"{_QC}:") and not whole)]
+
+
+def unended(rows: Sequence[Row]) -> list[Row]:
+    """The checks of which nothing follows yet: they go on, wait, failed or were cancelled."""
+    return [row for row in rows if row.text("@runs.status") != TaskRun.Status.COMPLETED]
+
+
+def unpassed(rows: Sequence[Row]) -> list[Row]:
+    """The checks that did not come to a pass."""
+    return [row for row in rows if row.text("@runs.final_state") != _PASSED]
 
 
 def _finding(row: Row, reader: Reader, dated: bool) -> str:

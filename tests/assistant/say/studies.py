@@ -22,6 +22,13 @@ from tests.study.query.studies import TODAY, Study, demo
 
 NOW = datetime(2026, 11, 23, 1, 30, tzinfo=UTC)
 SITES = {"wanghushi": "site_a", "crc_b": "site_b"}
+
+
+def _run(status: str, skill: str = "qc_process", **more: str) -> dict[str, str]:
+    """The newest run of a workflow."""
+    return {"status": status, "skill": skill, "newest": "yes", **more}
+
+
 STUDIES = {"demo": demo, "small": small, "worked": lambda: replace(demo(), work=WORK.__getitem__)}
 WORK: dict[str, dict[str, list[dict[str, Any]]]] = {
     "findings": {
@@ -55,9 +62,9 @@ WORK: dict[str, dict[str, list[dict[str, Any]]]] = {
         "P002": [{"question": "能否入组?", "waiting_for": "张医生", "since": "2026-11-22"}]
     },
     "runs": {
-        "P020": [{"status": "FAILED", "ended": "2026-11-22", "reason": "年龄大于75岁"}],
-        "P002": [{"status": "SUSPENDED"}],
-        "P009": [{"status": "COMPLETED", "final_state": "end_with_violation"}],
+        "P020": [_run("FAILED", ended="2026-11-22", reason="年龄大于75岁")],
+        "P002": [_run("SUSPENDED")],
+        "P009": [_run("COMPLETED", final_state="end_with_violation")],
     },
     "changes": {
         "P001": [
