@@ -1,33 +1,38 @@
-"""What the study worked out of two values: a change, a ratio, days, how far apart."""
+"""What the study worked out of two values, and of whom it cannot be: a change, a ratio, days, how far apart."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 from django.utils.translation import gettext as _
 
 from engines.assistant.say import computed, conditions, values, words
-from engines.assistant.say.case import Case
+from engines.assistant.say.case import Case, apart
 from engines.assistant.say.parts import Part, joint, noted, plain
 from engines.assistant.say.people import told
 from study.facts import Fact
 
 
 def change(case: Case) -> list[Part]:
-    """P016 ALT V2 较基线 升高 166 U/L."""
-    made, operands = (
-        list[Part](),
-        [o for o in case.query.get("select") or () if isinstance(o, dict)],
-    )
-    for fact in (fact for fact in case.answer.facts if fact.value is not None):
-        own = [o for o in operands if o["field"] == fact.field and isinstance(o["minus"], dict)]
-        made += [plain(_changed(fact, own[0], case), case.marks([fact]))] if own else []
-    return made or [_uncomputed(case)]
+    """P016 ALT V2 较基线 升高 166 U/L, and of whom it cannot be worked out."""
+    operands = {o["field"]: o for o in _operands(case) if isinstance(o["minus"], dict)}
+    facts = [f for f in case.answer.facts if f.value is not None and f.field in operands]
+    made = [plain(_changed(fact, operands[fact.field], case), case.marks([fact])) for fact in facts]
+    if not made:
+        return [_uncomputed(case)]
+    return made + _others(case, {(fact.subject, fact.field) for fact in facts})
 
 
-def _changed(fact: Fact, operand: dict[str, object], case: Case) -> str:
+def _operands(case: Case) -> list[dict[str, Any]]:
+    """What was to be worked out."""
+    return [one for one in case.query.get("select") or () if isinstance(one, dict)]
+
+
+def _changed(fact: Fact, operand: dict[str, Any], case: Case) -> str:
     minus, how = operand["minus"], str(operand.get("as") or "diff")
     now, before = words.event_name(fact.event, case.reader), _("baseline")
     if isinstance(minus, dict) and minus.get("place"):
@@ -49,38 +54,56 @@ def _changed(fact: Fact, operand: dict[str, object], case: Case) -> str:
 
 
 def ratio(case: Case) -> list[Part]:
-    """P016 ALT 185 U/L(V2,2026-09-22),为正常上限的 4.63 倍."""
+    """P016 ALT 185 U/L(V2,2026-09-22),为正常上限的 4.63 倍; then the readings and subjects without one."""
     reader, low = case.reader, case.question.change.endswith("low")
     found = [(f, words.is_computed(f, reader)) for f in case.answer.facts]
     ratios = [(f, n) for f, made in found if made and (n := computed.number(f)) is not None]
+    if not ratios:
+        return [_uncomputed(case)]
     if case.question.rows is None and not case.question.place:
         # Of several the one farthest beyond the limit first: what is cut off says less.
         ratios.sort(key=lambda pair: pair[1], reverse=not low)
-    raw = {_spot(f): words.value(f, reader) for f, made in found if not made}
+    raw = {_spot(f): f for f, made in found if not made}
     high = _("%(head)s is %(times)s times the upper limit")
     text = _("%(head)s is %(times)s times the lower limit") if low else high
     made = []
     for fact, number in ratios:
         label, where = words.field_label(fact.field, reader), words.place(fact, reader)
-        head = f"{fact.subject} {label} {raw.get(_spot(fact), '')}".strip() + words.bracketed(where)
+        own = raw.pop(_spot(fact), None)
+        value = words.value(own, reader) if own else ""
+        head = f"{fact.subject} {label} {value}".strip() + words.bracketed(where)
         said = text % {"head": head, "times": words.rounded(number, 2)}
         made.append(plain(said, case.marks([fact])))
-    return made or [_uncomputed(case)]
+    rest, note = [*raw.values()], _("no multiple of the limit can be worked out")
+    more = values.word_values(rest, reader, case.marks, values.Asking()) if rest else []
+    made += [replace(part, notes=(*part.notes, note)) for part in more]
+    return made + _others(case, {(f.subject, f.field) for f in (*(f for f, _n in ratios), *rest)})
 
 
 def _spot(fact: Fact) -> tuple[object, ...]:
     return fact.subject, fact.field, fact.event, fact.instance
 
 
+def _others(case: Case, done: Collection[tuple[str, str]]) -> list[Part]:
+    """That it cannot be worked out, of whom and of which fields nothing was told; of doubts the notes speak."""
+    unsure = {one.subject for one in case.answer.undecided}
+    left: dict[tuple[str, ...], list[str]] = {}
+    for name in case.subjects:
+        fields = tuple(o["field"] for o in _operands(case) if (name, o["field"]) not in done)
+        if fields and name in case.reader.subjects and name not in unsure:
+            left.setdefault(fields, []).append(name)
+    return [_uncomputed(case.among(who), fields) for fields, who in left.items()]
+
+
 def lasted(case: Case) -> list[Part]:
-    """P016 复方甘草片 用药开始日期 2026-10-24 至 用药结束日期 2026-10-30:6 天."""
+    """P016 复方甘草片 用药开始日期 2026-10-24 至 用药结束日期 2026-10-30:6 天; then whatever has none."""
     reader, names, made = case.reader, case.question.select[-2:], list[Part]()
     spans = [
         f
         for f in case.answer.facts
         if words.is_computed(f, reader) or (f.field.startswith("@") and f.unit)
     ]
-    read = [f for f in case.answer.facts if f not in spans]
+    read, done = [f for f in case.answer.facts if f not in spans], set[tuple[object, ...]]()
     for span in spans:
         rows = _rows_beside(span, read)
         dated = [(f, day) for n in names if (f := rows.get(n)) and (day := computed.day(f))]
@@ -99,7 +122,33 @@ def lasted(case: Case) -> list[Part]:
         else:
             continue
         made.append(plain(said, case.marks([span, *rows.values()])))
+        done.add(_spot(span))
+    for fact in (f for f in read if f.field in names[-1:] and _spot(f) not in done):
+        made += _endless(fact, read, case)
+        done.add(_spot(fact))
+    known = {str(subject) for subject, *_where in done}
+    rest = [name for name in case.subjects if name in reader.subjects and name not in known]
+    for group in apart(case.among(rest)) if rest else ():
+        made += [*told(group), *([_uncomputed(group)] if group.answer.facts else [])]
     return made or told(case)
+
+
+def _endless(fact: Fact, read: Sequence[Fact], case: Case) -> list[Part]:
+    """P006 乏力 AE结束日期 未填写(自 AE开始日期 2026-10-16 起 38 天); of what does not go on its days."""
+    reader, names, rows = case.reader, case.question.select[-2:], _rows_beside(fact, read)
+    first = rows.get(names[0])
+    began = computed.day(first) if first and first is not fact else None
+    if began is None or first is None or fact.instance is None or not words.is_blank(fact):
+        own = [f for f in read if f is fact or any(f is one for one in rows.values())]
+        return told(case.with_facts(own))
+    days = (reader.today - began).days
+    since = _("%(days)s days since %(first)s") % {
+        "days": days,
+        "first": f"{words.label(first, reader)} {words.value(first, reader)}",
+    }
+    name = [words.value(f, reader) for n, f in rows.items() if n not in names]
+    said = " ".join([fact.subject, *name, words.label(fact, reader), words.value(fact, reader)])
+    return [plain(said + words.bracketed(since), case.marks([fact, *rows.values()]))]
 
 
 def _rows_beside(span: Fact, read: Sequence[Fact]) -> dict[str, Fact]:
@@ -145,8 +194,9 @@ def _side_by_side(facts: list[Fact], who: Sequence[str]) -> list[tuple[Fact, Fac
     return [(fact, other[fact.event]) for fact in first if fact.event in other]
 
 
-def _uncomputed(case: Case) -> Part:
+def _uncomputed(case: Case, fields: Sequence[str] = ()) -> Part:
     """That it cannot be worked out, because a value or a limit is missing."""
-    what = joint().join(conditions.name_of(name, case.reader) for name in case.question.select)
+    names = fields or case.question.select
+    what = joint().join(conditions.name_of(name, case.reader) for name in names)
     text = _("%(subject)s %(what)s: cannot be worked out, a value or limit is missing")
     return plain((text % {"subject": joint().join(case.subjects), "what": what}).strip())

@@ -57,6 +57,21 @@ def test_dates_of_two_visits_are_not_subtracted() -> None:
     assert "采血日期 2026-10-10 至 检测日期 2026-10-12:2 天" in text
 
 
+def test_a_row_without_its_second_date_is_told_beside_the_others() -> None:
+    last = said(visits(), "S1", "drawn", "read").splitlines()[-1]
+    assert "V3" in last
+    assert "采血日期 2026-10-20" in last
+    assert "检测日期 未填写" in last
+
+
+def test_of_a_row_that_goes_on_the_days_since_its_first_date_are_told() -> None:
+    study = visits()
+    study.records[0].rows[-1]["ended"] = ""
+    told = said(study, "S1", "began", "ended")
+    assert "开始日期 2026-10-02 至 结束日期 2026-10-05:3 天" in told
+    assert "结束日期 未填写(自 开始日期 2026-10-15 起 39 天)" in told
+
+
 def test_rows_that_repeat_at_several_events_keep_their_own_dates() -> None:
     told = said(visits(), "S1", "began", "ended")
     assert "开始日期 2026-10-02 至 结束日期 2026-10-05:3 天" in told
