@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from django.utils import translation
@@ -14,6 +15,7 @@ from engines.assistant.say.answer import say_answer
 from tests.assistant.read.played import demo, play
 from tests.assistant.say.studies import STUDIES, reader_of, sheet
 from tests.study.query.studies import Study
+from tests.study.query.studies import demo as demo_study
 
 
 def told(said: str, known: Study | None = None) -> str:
@@ -120,3 +122,68 @@ def test_how_far_two_are_apart_is_told_where_both_have_a_value() -> None:
     text = told("P001和P012的血红蛋白差多少")
     assert "P012" in text
     assert "相差" not in text
+
+
+@pytest.mark.parametrize("said", ["P032的ALT和AST最高各多少", "谁的ALT和AST最高"])
+def test_the_end_of_each_of_several_fields_is_told(said: str) -> None:
+    alt, ast = told(said).splitlines()
+    assert "谷丙转氨酶ALT最高" in alt
+    assert "P032 96 U/L" in ast.replace("P032 谷草转氨酶AST最高 ", "P032 ")
+    assert "谷草转氨酶AST最高" in ast
+
+
+def test_who_has_more_is_told_of_each_of_several_fields() -> None:
+    text = told("P001和P016的ALT和AST哪个高")
+    assert re.search(r"谷丙转氨酶ALT.*低 151 U/L", text)
+    assert re.search(r"谷草转氨酶AST.*高 53 U/L", text)
+
+
+def test_what_is_blank_is_told_of_each_by_itself() -> None:
+    lines = told("P001和P003的AE还有什么没填").splitlines()
+    assert lines == ["P001 均已填写(共 1 条)。", "P003 均已填写(共 2 条)。"]
+    assert told("P001和P002的AE还有什么没填").splitlines()[1] == "P002 没有不良事件的记录。"
+
+
+@pytest.mark.parametrize("what", ["", "的生命体征"])
+def test_a_due_visit_of_which_nothing_was_entered_is_blank(what: str) -> None:
+    assert told(f"P005{what}还缺什么没填").startswith("P005 表单未录入:V3(已超窗 13 天)。")
+
+
+def test_a_visit_that_was_entered_or_is_not_due_is_not_called_unentered() -> None:
+    assert "表单未录入" not in told("P001还缺什么没填")
+    assert "表单未录入" not in told("P005的AE还有什么没填")
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("P001和P002入组多少天了", "P002 没有入组日期的记录"),
+        ("P003和P004的不良事件持续了多久", "P004 没有不良事件名称"),
+        ("P001和P012的ALT是上限的几倍", "P012 谷丙转氨酶ALT:缺少数值或界值,无法计算"),
+        ("P016 V2的ALT比基线升了多少|那P016和P012呢", "P012 谷丙转氨酶ALT:缺少数值或界值,无法计算"),
+    ],
+)
+def test_of_whom_nothing_could_be_worked_out_is_told_beside_the_others(
+    said: str, wanted: str
+) -> None:
+    lines = told(said).splitlines()
+    assert any(line.startswith(wanted) for line in lines), lines
+    assert len(lines) > 1
+
+
+def test_the_last_visit_is_told_by_its_own_days() -> None:
+    study = demo_study()
+    own = next(record for record in study.records if record.record_id == "P013")
+    rows = tuple({**row, "first_dose_date": ""} for row in own.rows)
+    records = [replace(own, rows=rows), *(r for r in study.records if r is not own)]
+    assert told("P013上次来是什么时候", replace(study, records=records)).startswith("P013 V4 ")
+
+
+def test_a_reading_without_a_multiple_is_told_beside_the_others() -> None:
+    study = demo_study()
+    own = next(record for record in study.records if record.record_id == "P001")
+    rows = [{**row, "alt": "溶血"} if row.get("alt") == "34" else row for row in own.rows]
+    records = [replace(own, rows=tuple(rows)), *(r for r in study.records if r is not own)]
+    text = told("P001的ALT是上限的几倍", replace(study, records=records))
+    assert "为正常上限的 0.75 倍" in text
+    assert re.search("溶血.*无法计算为界值的几倍", text)

@@ -131,7 +131,24 @@ def _data(asked: Question, setting: Setting) -> list[Query]:
         return [query, {key: value for key, value in looked.items() if value}]
     figures = asked.aggregate.split(",")
     made = [_figure(query, figure) for figure in figures] if figures[1:] else [query]
-    return [one for query in made for one in one_each(query)]
+    return [*(one for query in made for one in one_each(query)), *_due(asked, setting)]
+
+
+def _due(asked: Question, setting: Setting) -> list[Query]:
+    """Beside blanks the due visits that should have a row of a form that is asked for: there may be none."""
+    if asked.shape is not Shape.BLANKS or asked.where or asked.period:
+        return []
+    forms = {setting.design.form_of(name) or name for name in asked.select}
+    once = [form for form in forms if not setting.repeats(form)]
+    named = {event for place in asked.place for event in setting.events_at(place)}
+    visits = [
+        visit.visit
+        for visit in setting.design.plan.visits
+        if any(setting.stands(form, visit.visit) for form in once)
+        and (not asked.place or named & {*setting.events_at(visit.visit)})
+    ]
+    where = _among("@visits.state", _COMING[:2]) + _among("@visits.visit", visits)
+    return [_base(asked, where, list(_VISITS))] if visits else []
 
 
 def _form_looked_at(asked: Question, setting: Setting) -> str:

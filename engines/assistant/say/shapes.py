@@ -25,6 +25,7 @@ from engines.assistant.say import (
     quotes,
     topics,
     values,
+    visits,
     words,
 )
 from engines.assistant.say.case import Case, apart, chosen, looked_at, nothing
@@ -32,7 +33,7 @@ from engines.assistant.say.parts import Part, colon, joint, noted, plain
 from engines.assistant.say.plan import Step
 from engines.assistant.say.reader import Reader
 from engines.assistant.say.render import Renderer, merged
-from engines.assistant.say.rows import Row, rows_of, unnumbered
+from engines.assistant.say.rows import Row, by_subject, rows_of, unnumbered
 from engines.assistant.say.sheet import Answered, Sheet, Source
 from study.facts import Fact, Kind
 from study.facts import json_value as as_json
@@ -56,7 +57,9 @@ def plain_answer(sheet: Sheet, reader: Reader) -> list[Part]:
         elif refused := notes.refused(case):
             own = [plain(refused)]
         else:
-            own, beside = _worded(case, answered, renderer), notes.beside(case)
+            each = _by_field(case)
+            own = [part for one in each for part in _worded(one, answered, renderer)]
+            beside = dict.fromkeys(note for one in each for note in notes.beside(one))
         # Facts that no line holds rest on all lines of their question.
         made += [part if part.marks else replace(part, marks=answered.marks) for part in own]
         made = noted(made, [*beside])
@@ -64,6 +67,14 @@ def plain_answer(sheet: Sheet, reader: Reader) -> list[Part]:
         prose = [x.mark for x in sheet.lines if x.source in (Source.DOCUMENT, Source.REPORT)]
         made = renderer.step(Step(op="quote", of=tuple(prose)))
     return merged(made)
+
+
+def _by_field(case: Case) -> list[Case]:
+    """The same question by each of its results, where each field that it asks for the end of has its own."""
+    is_end = case.question.shape in (Asked.EXTREME, Asked.DIFFERENCE)
+    if not is_end or case.query.get("aggregate"):
+        return [case]
+    return [case.of(at) for at in range(len(case.results))] or [case]
 
 
 def _worded(case: Case, answered: Answered, renderer: Renderer) -> list[Part]:
@@ -156,9 +167,20 @@ def _overview(case: Case) -> list[Part]:
 
 
 def _blanks(case: Case) -> list[Part]:
-    """P010 发热性中性粒细胞减少 未填写:SAE首次报告日期; where nothing is blank that all is filled in."""
+    """What is blank of each subject by itself."""
+    found = case.subjects or [*by_subject(rows_of(case.answer.facts))]
+    who = [name for name in dict.fromkeys(found) if name in case.reader.subjects]
+    return [part for name in who for part in _blank_of(case.among([name]))] or [nothing(case)]
+
+
+def _blank_of(case: Case) -> list[Part]:
+    """P010 发热性中性粒细胞减少 未填写:SAE首次报告日期; where nothing is blank that all is filled in.
+
+    Of a due visit of which nothing was entered there is no row: P005 表单未录入:V3(已超窗 13 天).
+    """
     rows, made, reader = rows_of(case.answer.facts), list[Part](), case.reader
-    if not rows:
+    absent = _unentered(case)
+    if not rows and not absent:
         return [nothing(case)]
     for row in rows:
         # Boxes of which none is ticked may say just that.
@@ -170,10 +192,24 @@ def _blanks(case: Case) -> list[Part]:
         head = " ".join(filter(None, [row.subject, name, _("not filled in")]))
         items = tuple((words.label(fact, reader),) for fact in blank)
         made += [Part(head, items, marks=case.marks(blank))] if blank else []
-    what = {"subject": rows[0].subject, "count": len(rows)}
-    read = _("%(subject)s: of what can be read nothing is left blank (%(count)s entries)")
+    if absent:
+        head = f"{absent[0].subject} {_('no form was entered')}"
+        marks = case.marks(fact for row in absent for fact in row.facts)
+        items = tuple((visits.short(row),) for row in absent)
+        made.insert(0, Part(head, items, marks=marks))
+    if made:
+        return made
     text = _("%(subject)s: nothing is left blank (%(count)s entries)")
-    return made or [plain((read if case.answer.undecided else text) % what)]
+    if any(answer.undecided for _query, answer in case.results):
+        text = _("%(subject)s: of what can be read nothing is left blank (%(count)s entries)")
+    return [plain(text % {"subject": rows[0].subject, "count": len(rows)})]
+
+
+def _unentered(case: Case) -> list[Row]:
+    """The due visits that have no row of the forms that were asked for."""
+    due = [row for _query, answer in case.results[1:] for row in rows_of(answer.facts)]
+    there = {fact.event for fact in case.answer.facts if fact.instance is None}
+    return [row for row in due if row.first.kind is Kind.WINDOW and row.first.event not in there]
 
 
 # --- figures --------------------------------------------------------------------------------------
