@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import zoneinfo
 from collections.abc import Collection
 from difflib import get_close_matches
@@ -10,6 +9,9 @@ from difflib import get_close_matches
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
+
+from core.rules.limits import RuleError
+from core.rules.pattern import compile_pattern
 
 MOST, CLOSE = 3, 0.6
 
@@ -37,10 +39,8 @@ def _nearest(value: str, known: Collection[str]) -> list[str]:
 
 
 def validate_pattern(value: str) -> None:
-    """A regular expression that compiles. Raises ValidationError."""
+    """A regular expression that cannot hang. Raises ValidationError."""
     try:
-        re.compile(value)
-    except re.error as error:
-        raise ValidationError(
-            _("Not a regular expression: %(error)s"), params={"error": str(error)}
-        ) from error
+        compile_pattern(value)
+    except RuleError as error:
+        raise ValidationError(str(error)) from error

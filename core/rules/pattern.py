@@ -1,10 +1,11 @@
 """A regular expression that can't hang: matched by RE2, in time linear in the text.
 
-`matches` lets a rule's author write a pattern that then runs over patients' data. Python's matcher
-backtracks, so `(a+)+$` would stop a worker; with `regex` and its time-out a verdict would hang on how busy
-the machine is. A pattern may hold literals, `.`, classes, `\\d \\w \\s` and their opposites, `\\uXXXX \\xXX`,
-groups, `|`, `* + ? {m,n}`, `^ $`. Look-around, back references and word boundaries are refused when the rule
-is saved. `\\d` is ASCII only (a full-width digit in an identifier is a typing error), `\\w` includes Chinese.
+`matches` lets a rule's author write a pattern that then runs over patients' data, and an administrator's
+pattern of record ids runs over what people ask. Python's matcher backtracks, so `(a+)+$` would stop a worker;
+with `regex` and its time-out a verdict would hang on how busy the machine is. A pattern may hold literals, `.`,
+classes, `\\d \\w \\s` and their opposites, `\\uXXXX \\xXX`, groups, `|`, `* + ? {m,n}`, `^ $`. Look-around,
+back references and word boundaries are refused when the rule or the study is saved. `\\d` is ASCII only (a
+full-width digit in an identifier is a typing error), `\\w` includes Chinese.
 """
 
 from __future__ import annotations
@@ -44,9 +45,10 @@ _CLASSES = {
 class Pattern:
     """A pattern that RE2 has admitted; `states`: how many steps one character may take."""
 
-    def __init__(self, pattern: str) -> None:
+    def __init__(self, pattern: str, *, folds_case: bool = False) -> None:
         options = re2.Options()
         options.log_errors, options.max_mem = False, _MAX_MEMORY
+        options.case_sensitive = not folds_case
         try:
             self._compiled: Any = re2.compile(_translated(pattern), options)
         except re2.error as error:

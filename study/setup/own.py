@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from typing import TypeVar
 
+from django.core.exceptions import ValidationError
 from django.urls import reverse
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from core.house.request_cache import once
+from core.house.validators import validate_pattern
 from core.integrations.dify import DifyError
 from core.integrations.redcap import (
     RedcapClient,
@@ -67,6 +69,10 @@ def _identity(project: Project) -> tuple[State, str]:
             len(open_dates),
         )
         return State.MISSING, told % len(open_dates)
+    try:
+        validate_pattern(project.record_id_pattern)
+    except ValidationError as refused:
+        return State.FAILED, refused.messages[0]
     ids = present_ids(project)
     if not project.record_id_pattern and record_ids.are_numbers(ids):
         return State.MISSING, _(

@@ -342,6 +342,16 @@ def test_the_date_of_withdrawal_is_asked(as_user: Callable[..., Client], read: P
 
 
 @pytest.mark.full
+def test_a_stored_pattern_that_is_not_taken_any_more_is_told(study: Study) -> None:
+    pattern = r"(?=P)P\d{3}"
+    Project.objects.filter(pk=study.project.pk).update(record_id_pattern=pattern)
+    study.project.refresh_from_db()
+    (found,) = (one for one in steps.checklist(study.project) if one.step.key == "identity")
+    assert found.state == "failed"
+    assert pattern in found.said
+
+
+@pytest.mark.full
 def test_a_new_study_opens_its_set_up(study: Study) -> None:
     client = Client()
     root = User.objects.create_superuser("root")

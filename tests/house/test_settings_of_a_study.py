@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 
 from projects import services
 from projects.models import AuditEntry, Project
+from study.admin.setup import PatternForm
 from study.models import VisitPlanEntry
 from tests.house.kit import make_member, make_project
 
@@ -38,14 +39,17 @@ def test_what_is_no_time_zone_is_refused(zone: str) -> None:
     assert problems(timezone=zone) == {"timezone"}
 
 
-@pytest.mark.parametrize("pattern", ["", r"P\d{3}", r"(?:[AB])-\d+"])
+@pytest.mark.parametrize("pattern", ["", r"P\d{3}", r"(?:[AB])-\d+", r"((\d|-|[0-9])+)+X"])
 def test_patterns(pattern: str) -> None:
     assert problems(record_id_pattern=pattern) == set()
 
 
-@pytest.mark.parametrize("pattern", ["(", "[a", "*", "(?P<x>a)(?P<x>b)"])
-def test_a_pattern_that_does_not_compile_is_refused(pattern: str) -> None:
+@pytest.mark.parametrize(
+    "pattern", ["(", "[a", "*", "(?P<x>a)", r"(?=\d)\d+", r"(\d)\1", r"\bP\d+"]
+)
+def test_a_pattern_that_only_a_backtracking_matcher_knows_is_refused(pattern: str) -> None:
     assert problems(record_id_pattern=pattern) == {"record_id_pattern"}
+    assert "record_id_pattern" in PatternForm({"record_id_pattern": pattern}).errors
 
 
 @pytest.mark.django_db

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 from typing import NamedTuple
 
+from core.rules.limits import RuleError
+from core.rules.pattern import Pattern, compile_pattern
 from engines.assistant.read.spelling import normalise
 
 PAD, _RECORD = "\x00", "§"
@@ -167,18 +168,18 @@ def record_spans(text: str, pattern: str | None = None) -> list[Span]:
         spans = _default_lettered(hidden)
         accept: Callable[[str], bool] = bool
     else:
-        accept = lambda value: bool(value) and own.fullmatch(value) is not None  # noqa: E731
+        accept = lambda value: bool(value) and own.fullmatch(value)  # noqa: E731
         spans = _own_tokens(hidden, accept)
     shapes = _BARE_SHAPES if own is None else (*_BARE_SHAPES, _ALONE, _SHORT, _SHORTEST)
     spans = _apart([*spans, *_bare(cover(hidden, spans, _RECORD), accept, shapes)])
     return _lists(hidden, spans, accept)
 
 
-@lru_cache(maxsize=64)
-def _compile(pattern: str | None) -> re.Pattern[str] | None:
+def _compile(pattern: str | None) -> Pattern | None:
+    """None for the default shapes, also where a stored pattern is one that is no longer taken."""
     try:
-        return re.compile(pattern, re.IGNORECASE) if pattern else None
-    except (re.error, OverflowError, RecursionError):
+        return compile_pattern(pattern, folds_case=True) if pattern else None
+    except RuleError:
         return None
 
 
