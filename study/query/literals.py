@@ -91,7 +91,8 @@ def _text(value: Plain, op: str, today: date, at: str) -> Value:
         return told
     if op not in ORDERED:
         return parse.moment(value.strip()) if parse.is_full_date(value.strip()) else value
-    found = parse.number(value.strip()) or parse.moment(value.strip())
+    number = parse.number(value.strip())
+    found = parse.moment(value.strip()) if number is None else number
     if found is None:
         raise QueryError(at, _("Texts have no order: compare with a number or a date."))
     return found

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from pytest_django.fixtures import Settings
 
+from core.house import clock
 from tests.rules.conftest import RULES
 from tests.rules.support import DICTIONARY, MISSING_CODES, var
 
@@ -67,6 +69,15 @@ def test_today_with_an_offset(run: Any) -> None:
     ):
         [answer] = run(line, rules=rules, project={"timezone": zone}, today=today)
         assert answer["results"][0]["outcome"] == outcome
+
+
+def test_today_is_the_day_the_studies_are_at(run: Any, settings: Settings) -> None:
+    rules = [{"field": "d", "logic": {"<=": [var("d"), {"today": []}]}, "message": "m"}]
+    line = json.dumps({"d": clock.today("Asia/Shanghai").isoformat()})
+    [now] = run(line, rules=rules)
+    settings.DEBUG, settings.DEMO_TODAY = True, "2020-03-01"
+    [then] = run(line, rules=rules)
+    assert [one["results"][0]["outcome"] for one in (now, then)] == ["PASS", "FAIL"]
 
 
 @pytest.mark.parametrize(

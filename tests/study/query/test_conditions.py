@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.study.query.trial import trial
+from tests.study.query.studies import small, text
+from tests.study.query.trial import base, trial
 
 
 def c(field: Any, op: str, value: Any = None, **more: Any) -> dict[str, Any]:
@@ -85,6 +86,14 @@ CASES: list[tuple[str, Any, list[str], dict[str, str]]] = [
 )
 def test_one_condition(condition: Any, holds: list[str], undecided: dict[str, str]) -> None:
     assert verdicts(condition) == (holds, undecided)
+
+
+@pytest.mark.parametrize("zero", [0, "0", "0.0"])
+def test_zero_beside_text_is_a_number_however_it_is_written(zero: Any) -> None:
+    fields = [text("record_id", "base"), text("score", "base")]
+    records = {name: [base(score=value)] for name, value in (("S1", "3"), ("S2", "-1"))}
+    study = small(fields, records, events={"base": ("base",)})
+    assert study.subjects(c("score", ">", zero)) == ["S1"]
 
 
 def test_conditions_on_a_form_join_on_a_row_and_an_any_wholly_on_it_too() -> None:
