@@ -169,11 +169,13 @@ class _Doubts:
             return False
         if mentions_birth(name, label):
             return True
-        form = self._of.form(name)
-        if form in self._of.several or _dates_an_event(name, label):
+        if _dates_an_event(name, label):
             return False
+        form = self._of.form(name)
+        if form in self._personal:
+            return True
         about = f"{self._of.forms.get(form, '')} {row.get('section_header') or ''}"
-        return form in self._personal or not _dates_an_event(form, about)
+        return form not in self._of.several and not _dates_an_event(form, about)
 
 
 def _is_date(name: str, row: Mapping[str, Any], label: str) -> bool:

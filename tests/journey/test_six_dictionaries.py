@@ -1,4 +1,4 @@
-"""Six kinds of REDCap project, from the first connection to answers: nothing tells when anybody was born."""
+"""Seven kinds of REDCap project, from the first connection to answers: nothing tells when anybody was born."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -124,6 +125,14 @@ def test_what_tells_a_birth_is_decided_once(kind: Kind) -> None:
     found = kind.metadata.identity
     assert (found.births, {*found.asked}) == (kind.births, kind.doubtful)
     assert found.closed == kind.births | kind.doubtful
+
+
+def test_a_date_beside_the_sex_is_asked_about_where_its_form_repeats() -> None:
+    kind = replace(
+        KINDS["rescreened"](),
+        repeating=[{"event_name": "screening_arm_1", "form_name": "demographics"}],
+    )
+    assert kind.metadata.identity.asked == ("dm_dt",)
 
 
 @pytest.mark.full

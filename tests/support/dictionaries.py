@@ -1,4 +1,4 @@
-"""Six kinds of REDCap project, generated: what a study may look like that is not the demo's.
+"""Seven kinds of REDCap project, generated: what a study may look like that is not the demo's.
 
 Each has a birth date that REDCap does not flag, subjects with data and one whose forms were never begun.
 """
@@ -479,6 +479,51 @@ def english() -> Kind:
     )
 
 
+@cache
+def rescreened() -> Kind:
+    """Who the subject is stands at two events, with a date of which nothing says what it dates."""
+    fields = [
+        item("enrol", "record_id", "受试者编号"),
+        item("enrol", "enrol_date", "入组日期", check=DATE),
+        item("demographics", "dm_dt", "日期", check=DATE),
+        item("demographics", "sex", "性别", "radio", choices="1, 男 | 2, 女"),
+        item("visit", "visit_date", "访视日期", check=DATE),
+        item("visit", "round_dt", "日期", check=DATE),
+        item("visit", "sbp", "收缩压", check="integer", note="单位:mmHg"),
+    ]
+    places = {
+        "screening_arm_1": (1, ("enrol", "demographics", "visit")),
+        "rescreening_arm_1": (1, ("demographics", "visit")),
+    }
+    records = []
+    for number, birth in enumerate(BIRTHS, 1):
+        who = {"dm_dt": birth, "sex": str(number), "demographics_complete": "2"}
+        seen = {"visit_date": "2026-03-02", "round_dt": "2026-03-02", "sbp": "128"}
+        first = {"enrol_date": "2026-03-02", "enrol_complete": "2", "visit_complete": "2"}
+        records += [
+            row(f"R-00{number}", who | seen | first, "screening_arm_1"),
+            row(f"R-00{number}", who | {"visit_date": "2026-03-30"}, "rescreening_arm_1"),
+        ]
+    return Kind(
+        "rescreened",
+        fields,
+        {"enrol": "入组", "demographics": "人口学资料", "visit": "访视"},
+        [*records, row("R-003", {}, "screening_arm_1")],
+        ("R-001", "R-002"),
+        "R-003",
+        births=frozenset(),
+        doubtful=frozenset({"dm_dt"}),
+        events=[
+            _event(1, "筛选", "screening_arm_1", 0),
+            _event(1, "再筛选", "rescreening_arm_1", 28),
+        ],
+        mapping=_mapped(places),
+        arms=[{"arm_num": 1, "name": "研究组"}],
+        started="enrol_date",
+        term=("sbp", "收缩压"),
+    )
+
+
 FORMS = 63
 
 
@@ -571,4 +616,5 @@ def _large_form(form: str, number: int) -> list[dict[str, str]]:
     return [date, done, *numbers, *coded, *chain]
 
 
-KINDS = {make.__name__: make for make in (longitudinal, classic, repeating, arms, english, large)}
+_ALL = (longitudinal, classic, repeating, arms, english, rescreened, large)
+KINDS = {make.__name__: make for make in _ALL}
