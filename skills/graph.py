@@ -103,6 +103,8 @@ Hours = Annotated[float, Gt(0), Le(8760)]
 Event = Literal["record_changed", "ae_added", "finding_opened"]
 EVENTS: tuple[str, ...] = get_args(Event)
 """What can start a skill (decisions.md, "triggers")."""
+AE_FORM = "ae"
+"""The form of adverse events where a workflow that listens for them names none."""
 CHECKS = {
     "required": _("Required field is blank"),
     "range": _("Value beyond the range of the dictionary"),

@@ -15,7 +15,7 @@ from core.house.db import atomic
 from projects import audit
 from projects.models import Project
 from skills import beat, chat
-from skills.graph import EVENTS
+from skills.graph import AE_FORM, EVENTS
 from skills.models import FieldMapping, Skill, SkillVersion
 from skills.validation import Problem, validate
 from study.blinding.mask import unnamed_for_all
@@ -60,11 +60,17 @@ def _event_problems(skill: Skill) -> Iterator[Problem]:
     if not skill.project_id:
         return
     known = KnownNames.of(skill.project)
-    names = (("event_form", known.forms), ("event_field", known.fields))
-    for key, there in names:
+    form, field = (str(config.get(key) or "") for key in ("event_form", "event_field"))
+    if config.get("event") == "ae_added" and not field:
+        form = form or AE_FORM
+    names = (("event_form", form, known.forms), ("event_field", field, known.fields))
+    for key, name, there in names:
         unnamed = unnamed_for_all(skill.project)
-        if why := name_refusal(str(config.get(key) or ""), there, unnamed=unnamed):
+        if why := name_refusal(name, there, unnamed=unnamed):
             yield Problem(key, why)
+    if form and known.fields.get(field, form) != form:
+        told = _("“%(field)s” is no field of “%(form)s”.") % {"field": field, "form": form}
+        yield Problem("event_field", told)
 
 
 class SkillChanged(Exception):

@@ -6,7 +6,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
@@ -225,10 +225,11 @@ NEAREST = 3
 class KnownNames:
     """Fields, forms, unique event names and sites of a study; an empty set is not known and refuses nothing.
 
-    `closed`: fields that identify a person, or may: what dates a row, a visit or an enrolment is told.
+    `fields`: field -> its form. `closed`: those that identify a person, or may: what dates a row, a visit or an
+    enrolment is told.
     """
 
-    fields: Collection[str] = ()
+    fields: Mapping[str, str] = field(default_factory=dict)
     forms: Collection[str] = ()
     events: Collection[str] = ()
     sites: Collection[str] = ()
@@ -242,7 +243,7 @@ class KnownNames:
         metadata = load(project)
         used = Subject.objects.filter(project=project).exclude(site="").order_by()
         return cls(
-            fields=metadata.fields.keys(),
+            fields={name: metadata.form_of(name) for name in metadata.fields},
             forms=[str(row["instrument_name"]) for row in metadata.instruments],
             events=[str(row["unique_event_name"]) for row in metadata.events],
             sites={*metadata.sites, *used.values_list("site", flat=True).distinct()},

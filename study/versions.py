@@ -12,7 +12,7 @@ from itertools import pairwise
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
@@ -120,12 +120,15 @@ def _steps(rows: Iterable[Reading], since: datetime) -> Iterator[Step]:
             before = row
 
 
+def _of_row(project: Project, key: Key) -> QuerySet[Reading]:
+    place = dict(zip(("record_id", "event", "instrument", "instance"), key, strict=True))
+    return Reading.objects.filter(project=project, **place)
+
+
 def held_since(project: Project, key: Key, holds: Callable[[Row], bool]) -> datetime | None:
     """Since when a row has been so without a break, as far as versions go back; None: it is not so now."""
-    place = dict(zip(("record_id", "event", "instrument", "instance"), key, strict=True))
-    versions = Reading.objects.filter(project=project, **place)
     since: datetime | None = None
-    for row in versions.order_by("-first_seen", "-pk"):
+    for row in _of_row(project, key).order_by("-first_seen", "-pk"):
         goes_on = row.is_current if since is None else row.last_seen == since
         if not goes_on or not holds(_values(row)):
             break
@@ -133,11 +136,21 @@ def held_since(project: Project, key: Key, holds: Callable[[Row], bool]) -> date
     return since
 
 
-def came_back(project: Project, key: Key) -> datetime | None:
-    """When a row was read again after it had been gone; None: it is gone, or as far as is kept never was."""
-    place = dict(zip(("record_id", "event", "instrument", "instance"), key, strict=True))
-    rows = Reading.objects.filter(project=project, **place).order_by("first_seen", "pk")
-    spans = [*rows.values_list("first_seen", "last_seen")]
+def followed_since(project: Project, key: Key, holds: Callable[[Row], bool]) -> datetime | None:
+    """When the newest version of a row that is so, and was followed up, was first read; None: there is none.
+
+    Before a study was read whole nobody follows up anything.
+    """
+    if not ReadingState.objects.filter(project=project, read_at__isnull=False).exists():
+        return None
+    rows = _of_row(project, key).filter(is_followed=True).order_by("-first_seen", "-pk")
+    return next((row.first_seen for row in rows if holds(_values(row))), None)
+
+
+def came_back(project: Project, key: Key, holds: Callable[[Row], bool]) -> datetime | None:
+    """When a row was so again after it had not been; None: it is not so now, or as far as is kept ever was."""
+    rows = _of_row(project, key).order_by("first_seen", "pk")
+    spans = [(row.first_seen, row.last_seen) for row in rows if holds(_values(row))]
     if not spans or spans[-1][1] is not None:
         return None
     return max((new[0] for old, new in pairwise(spans) if old[1] != new[0]), default=None)

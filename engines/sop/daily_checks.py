@@ -27,7 +27,7 @@ from engines.sop import snapshot
 from engines.sop.chain import DAY_ACTOR
 from engines.sop.checks.kinds import OF_VISITS
 from engines.sop.errors import Fault
-from engines.sop.events import one_after_the_other, with_graphs
+from engines.sop.events import about_subjects, one_after_the_other
 from engines.sop.runs import start
 from engines.sop.study import Study
 from projects.models import Project
@@ -82,7 +82,7 @@ def check(project: Project, after: str = "") -> str:
 
 
 def _check_some(project: Project, after: str, since: date | None) -> str:
-    workflows = _workflows(project)
+    workflows = about_subjects(project)
     if not workflows:
         return ""
     visits, missed = _missed(project, workflows, after)
@@ -117,17 +117,6 @@ def _start(project: Project, data: RecordData, skill: Skill, config: Config, cau
         data=data,
         config=config,
     )
-
-
-def _workflows(project: Project) -> list[tuple[Skill, Graph]]:
-    """The active workflows that check what has changed of a subject."""
-    kinds = (Skill.Trigger.EVENT, Skill.Trigger.WEBHOOK)
-    active = Skill.objects.filter(project=project, is_active=True, trigger_type__in=kinds)
-    return [
-        (skill, graph)
-        for skill, graph in with_graphs(active.select_related("project"))
-        if skill.trigger_type == Skill.Trigger.WEBHOOK or graph.event == "record_changed"
-    ]
 
 
 def _missed(

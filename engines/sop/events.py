@@ -1,9 +1,9 @@
 """What starts workflows without a person: changed data, findings, schedules (decisions.md, "triggers").
 
 A due time of a schedule fires once, whatever beat and the broker do (decisions.md, "cron skills").
-Rules that read a changed field run again as nodes of their own workflow, so that their findings are the same
-ones: they open, are seen again, or wait to be confirmed as resolved by data change. Such a run asks nobody and
-no model, and tells nobody of its end.
+Rules that read a changed field run again as nodes of their own workflow, whatever starts it, so that their
+findings are the same ones: they open, are seen again, or wait to be confirmed as resolved by data change. Such
+a run asks nobody and no model, and tells nobody of its end.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from django.utils.timezone import now
 
-from core.house import clock, cron
+from core.house import cron
 from core.house.alone import each
 from core.house.db import atomic
 from core.house.models import CronFiring
@@ -24,7 +24,10 @@ from core.rules.limits import RuleError
 from engines.briefing import CONTENTS
 from engines.models import PendingAction, RunEvent, TaskRun
 from engines.sop import snapshot
+from engines.sop.added_events import is_watched, new_events
 from engines.sop.chain import CHANGE_ACTOR
+from engines.sop.checks import serious
+from engines.sop.checks.serious import Reporting
 from engines.sop.deleted import mark_back, mark_gone
 from engines.sop.errors import Fault, NoSuchSubject
 from engines.sop.nodes.notify import SCHEDULED
@@ -34,7 +37,7 @@ from engines.sop.study import Study
 from projects.models import Project
 from skills.graph import Graph
 from skills.models import Skill
-from study import dictionary, sync, versions
+from study import dictionary, sync
 from study.blinding import mask
 from study.blinding.mask import names_blinded
 from study.change_handlers import NotNow
@@ -43,9 +46,6 @@ from study.metadata import StudyMetadata
 from study.records import RecordData
 
 ACTOR = "system_event"
-AE_FORM = "ae"
-
-
 _LAST = "end"
 _JOB = "skill:"
 log = logging.getLogger(__name__)
@@ -128,6 +128,12 @@ def _listening(project: Project, event: str) -> list[tuple[Skill, Graph]]:
     return [(skill, graph) for skill, graph in with_graphs(active) if graph.event == event]
 
 
+def about_subjects(project: Project) -> list[tuple[Skill, Graph]]:
+    """The active workflows that look at a subject's data, whatever starts them."""
+    active = Skill.objects.filter(project=project, is_active=True)
+    return with_graphs(active.exclude(trigger_type=Skill.Trigger.CRON).select_related("project"))
+
+
 def with_graphs(skills: Iterable[Skill]) -> list[tuple[Skill, Graph]]:
     """Each workflow with its graph; one that cannot be read stops no other, and somebody is told."""
     found: list[tuple[Skill, Graph]] = []
@@ -147,7 +153,9 @@ def _on_change(
     reads_blinded = names_blinded(skill.project, skill.config)
     watched = data if reads_blinded else mask.mask_for_all(skill.project).record(data)
     if graph.event == "ae_added":
-        content = _new_events(skill, graph, watched)
+        runs = TaskRun.objects.filter(skill=skill, record_id=data.record_id, triggered_by=ACTOR)
+        last = runs.order_by("-created_at").first()
+        content = new_events(skill.project, graph, watched, metadata, last)
         if not content:
             return None
     else:
@@ -156,34 +164,12 @@ def _on_change(
     return start_once_changed(skill, data, mark, actor=ACTOR, kind="changed")
 
 
-def _new_events(skill: Skill, graph: Graph, data: RecordData) -> Rows:
-    """The places of adverse events where none stood when the skill last ran on the subject, and since when.
-
-    One that was deleted meanwhile and entered anew in its place is another one.
-    """
-    form = graph.event_form or AE_FORM
-    runs = TaskRun.objects.filter(skill=skill, record_id=data.record_id, triggered_by=ACTOR)
-    last = runs.order_by("-created_at").first()
-    known = [snapshot.place_of(row) for row in snapshot.rows(last)] if last else []
-    found: Rows = []
-    for place in map(snapshot.place_of, data.rows):
-        if place["instrument"] != form:
-            continue
-        key = (data.record_id, place["event"], form, int(place["instance"] or 0))
-        came = versions.came_back(skill.project, key)
-        since = clock.to_study_clock(last.read_at) if last and last.read_at else None
-        is_back = came and since and came > since
-        if place not in known or is_back:
-            found.append({**place, "came": came.isoformat() if came else ""})
-    return found
-
-
 def _watched(graph: Graph, data: RecordData, metadata: StudyMetadata) -> Rows:
     """What of the subject's data this skill listens to."""
     rows = [dict(row) for row in data.rows]
     if not (graph.event_form or graph.event_field):
         return rows
-    columns = [column for column in rows[0] if _is_watched(graph, column, metadata)] if rows else []
+    columns = [column for column in rows[0] if is_watched(graph, column, metadata)] if rows else []
     kept = [(row, {column: row[column] for column in columns if row.get(column)}) for row in rows]
     return [_place(row) | values for row, values in kept if values]
 
@@ -192,34 +178,36 @@ def _place(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: row.get(name) for name in snapshot.PLACE}
 
 
-def _is_watched(graph: Graph, column: str, metadata: StudyMetadata) -> bool:
-    name = metadata.columns.get(column, (column, ""))[0]
-    form = metadata.fields.get(name, {}).get("form_name", "")
-    return graph.event_field in {"", name} and graph.event_form in {"", form} and bool(form)
-
-
 def recheck(project: Project, data: RecordData, columns: Collection[str]) -> list[TaskRun]:
     """Start the rules of workflows that read one of the changed export `columns`, or what identifies somebody.
 
     Which identifying value changed is kept nowhere.
 
     Once a state of the subject's data and a set of rules: what notices the same change later starts nothing.
-    Schedules are about no subject, and workflows that listen to changes start by themselves.
+    Schedules are about no subject, and a workflow that has just started on these data needs no second run.
     """
     study = Study.load(project)
     changed = {study.metadata.columns.get(name, (name, ""))[0] for name in columns}
     changed |= identifying(study.metadata)
-    skills = Skill.objects.filter(
-        project=project, is_active=True, trigger_type=Skill.Trigger.WEBHOOK
-    ).select_related("project")
     rows = [dict(row) for row in data.rows]
     runs = []
-    for skill, graph in with_graphs(skills):
-        if config := _config(graph, study, changed):
+    for skill, graph in about_subjects(project):
+        config = _config(graph, study, changed)
+        if config and not _has_just_started(skill, data):
             mark = snapshot.fingerprint([rows, config])
             how = {"actor": CHANGE_ACTOR, "kind": "rules"}
             runs.append(start_once_changed(skill, data, mark, config=config, **how))
     return [run for run in runs if run]
+
+
+def _has_just_started(skill: Skill, data: RecordData) -> bool:
+    """Whether the last run on the subject is the one that an event started, on the same data."""
+    runs = TaskRun.objects.filter(skill=skill, record_id=data.record_id)
+    last = runs.filter(triggered_by__in=(ACTOR, CHANGE_ACTOR)).order_by("-created_at").first()
+    if last is None or last.triggered_by != ACTOR or last.skill_version != skill.version:
+        return False
+    rows = [dict(row) for row in snapshot.as_read_by(last, data).rows]
+    return snapshot.data_digest(last) == snapshot.fingerprint(rows)
 
 
 def _config(graph: Graph, study: Study, changed: Collection[str]) -> dict[str, Any] | None:
@@ -227,11 +215,24 @@ def _config(graph: Graph, study: Study, changed: Collection[str]) -> dict[str, A
     nodes: dict[str, dict[str, Any]] = {}
     for name, node in graph.nodes.items():
         rules = [rule for rule in node.rules if _reads(rule, study, changed)]
-        if node.type == "hard_rule" and (rules or node.checks):
-            looks_at = {"rules": rules, "checks": node.checks}
+        checks = {
+            n: told for n, told in node.checks.items() if _may_differ(n, told, study, changed)
+        }
+        if node.type == "hard_rule" and (rules or checks):
+            looks_at = {"rules": rules, "checks": checks}
             told = {what: one for what, one in looks_at.items() if one}
             nodes[name] = {"type": node.type, "description": node.description, **told}
     return one_after_the_other(graph, nodes) if nodes else None
+
+
+def _may_differ(
+    check: str, told: Mapping[str, Any], study: Study, changed: Collection[str]
+) -> bool:
+    """Whether a standard check may say something else now; of most nobody knows before they run."""
+    if check != serious.CHECK:
+        return True
+    reporting = Reporting.of(told, study.names, study.project.timezone)
+    return not reporting.fields.isdisjoint(changed)
 
 
 def one_after_the_other(graph: Graph, nodes: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -239,7 +240,8 @@ def one_after_the_other(graph: Graph, nodes: dict[str, dict[str, Any]]) -> dict[
     order = [*nodes, _LAST]
     for name, following in zip(nodes, order[1:], strict=True):
         nodes[name] |= dict.fromkeys(("on_pass", "on_fail", "on_error"), following)
-    return {"name": graph.name, "start_node": order[0], "nodes": nodes}
+    about = {"event": graph.event} if graph.event else {}
+    return {"name": graph.name, **about, "start_node": order[0], "nodes": nodes}
 
 
 def _reads(rule: dict[str, Any], study: Study, changed: Collection[str]) -> bool:

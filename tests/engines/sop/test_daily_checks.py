@@ -17,6 +17,7 @@ from engines.models import PendingAction, TaskRun
 from engines.sop import daily_checks, events, snapshot
 from engines.sop.chain import DAY_ACTOR
 from projects.models import Project
+from skills.graph import EVENTS
 from skills.models import Skill
 from study import sync
 from tests.engines.sop.kit import hard, new_skill, rule
@@ -157,7 +158,11 @@ def told(record: str = "P001") -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "trigger", [{"trigger_type": "webhook"}, {"trigger_type": "event", "event": "record_changed"}]
+    "trigger",
+    [
+        {"trigger_type": "webhook"},
+        *({"trigger_type": "event", "event": event} for event in EVENTS),
+    ],
 )
 def test_a_rule_that_names_the_day_is_looked_at_each_day(
     study: Study, skill: Skill, trigger: dict[str, str]

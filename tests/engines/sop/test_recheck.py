@@ -8,11 +8,11 @@ import pytest
 
 from engines.models import PendingAction, TaskRun
 from engines.sop import finding_life, snapshot
-from engines.sop.events import CHANGE_ACTOR, data_changed, follow
+from engines.sop.events import ACTOR, CHANGE_ACTOR, data_changed, follow, subjects_changed
 from projects.models import Project
 from skills.models import Skill
 from study import change_handlers, roster, sync
-from tests.engines.sop.kit import birth_rule, born, change, hard, new_skill, rule, run_of
+from tests.engines.sop.kit import birth_rule, born, change, hard, new_skill, rule, run_of, tell
 from tests.engines.sop.test_findings_life import rows_of
 from tests.support.study import Study
 
@@ -81,6 +81,51 @@ def test_a_finding_that_the_data_answer_waits_to_be_confirmed(study: Study, skil
     found.refresh_from_db()
     assert found.state == "data_changed"
     assert PendingAction.objects.filter(rule_key="E").count() == 1
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    "trigger",
+    [
+        {},
+        {"trigger_type": "event", "event": "ae_added"},
+        {"trigger_type": "event", "event": "finding_opened"},
+        {"trigger_type": "event", "event": "record_changed", "event_field": "weight_kg"},
+    ],
+    ids=lambda one: one.get("event", "on request"),
+)
+def test_rules_run_again_whatever_starts_their_workflow(
+    study: Study, skill: Skill, trigger: dict[str, str]
+) -> None:
+    """A value that gets worse after the event, and one that is corrected; each once, and no run of a run."""
+    Skill.objects.filter(pk=skill.pk).update(is_active=False)
+    mine = new_skill(study, {"a": hard(rules=[ECOG])}, "qc_process:mine", **trigger)
+    put(study, "66", field="weight_kg")
+    polled(study)
+    for value, state in (("3", "open"), ("1", "data_changed"), ("4", "open")):
+        put(study, value)
+        (run,) = (one for one in polled(study) if one.triggered_by == CHANGE_ACTOR)
+        assert (run.skill, state_of("E")) == (mine, state)
+        tell()
+        assert polled(study) == []
+    answers = TaskRun.objects.filter(config__event="finding_opened", cause__startswith="finding:")
+    assert not answers.exists()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("is_told_first", [False, True])
+def test_a_workflow_that_has_just_started_on_the_data_needs_no_second_run(
+    study: Study, skill: Skill, is_told_first: bool
+) -> None:
+    """Be it that the poll starts it, or REDCap's trigger did before."""
+    Skill.objects.filter(pk=skill.pk).update(is_active=False)
+    nodes = {"a": hard(rules=[ECOG], on_fail="end_bad")}
+    about = {"trigger_type": "event", "event": "record_changed", "event_field": "ecog_score"}
+    new_skill(study, nodes, "qc_process:mine", **about)
+    for value in ("3", "1", "3"):
+        put(study, value)
+        told = subjects_changed(study.project, ["P001"]) if is_told_first else []
+        assert [one.triggered_by for one in [*told, *polled(study)]] == [ACTOR]
 
 
 @pytest.mark.full

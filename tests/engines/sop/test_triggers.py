@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.core.exceptions import ValidationError
 from django.utils.timezone import now
 
 from engines import sop, tasks
@@ -14,7 +15,7 @@ from engines.models import PendingAction, TaskRun
 from engines.sop import events
 from skills.models import Skill
 from skills.services import save_skill
-from study import change_handlers, dictionary
+from study import change_handlers, dictionary, sync
 from study.models import Dictionary, Reading
 from tests.engines.sop.kit import change, findings, go, hard, human, new_skill, rule, run_qc, tell
 from tests.engines.sop.test_findings_life import rows_of
@@ -111,6 +112,91 @@ def test_an_old_adverse_event_is_no_new_one_when_its_first_version_is_forgotten(
     assert old.delete()[0]
     put(study, "P014", ecog_score="2")
     assert changed(study, "P014") == []
+
+
+@pytest.mark.full
+def test_an_event_that_came_before_anybody_listened_is_no_new_one(study: Study) -> None:
+    row = {"record": "P014", "event": "log_arm_1", "instrument": "ae"}
+    first, second = (row | {"instance": n, "values": {"ae_term": "乏力"}} for n in (1, 2))
+    study.stand_ins.post("redcap/records", [first])
+    sync.sweep(study.project)
+    skill = listener(study, "ae_added")
+    put(study, "P014", ecog_score="2")
+    assert changed(study, "P014") == []
+    Skill.objects.filter(pk=skill.pk).update(is_active=False)
+    study.stand_ins.post("redcap/records", [second])
+    polled(study)
+    Skill.objects.filter(pk=skill.pk).update(is_active=True)
+    put(study, "P014", ecog_score="1")
+    assert [*changed(study, "P014"), *polled(study)] == []
+    study.stand_ins.post("redcap/records", [first | {"delete": True}])
+    polled(study)
+    study.stand_ins.post("redcap/records", [first])
+    (run,) = polled(study)
+    assert run.skill == skill
+
+
+def polled(study: Study) -> list[TaskRun]:
+    """What a poll and its followers started because of an event."""
+    before = {*TaskRun.objects.values_list("pk", flat=True)}
+    sync.poll(study.project)
+    assert change_handlers.handle_changes(study.project, events.data_changed).left == 0
+    return [*TaskRun.objects.exclude(pk__in=before).filter(triggered_by=events.ACTOR)]
+
+
+@pytest.mark.full
+def test_a_new_event_on_a_form_that_does_not_repeat(study: Study) -> None:
+    """It stands once at an event of the study, in the row that it shares with other forms."""
+    listener(study, "ae_added", event_form="labs")
+    assert changed(study, "P014") == []
+    started = []
+    for event, values in (
+        ("baseline_arm_1", {"sbp": "128"}),
+        ("baseline_arm_1", {"alt": "30"}),
+        ("baseline_arm_1", {"alt": "31"}),
+        ("v2_arm_1", {"alt": "90"}),
+        ("baseline_arm_1", {"alt": ""}),
+        ("baseline_arm_1", {"alt": "32"}),
+    ):
+        change(study, "P014", event, **values)
+        started.append(len(changed(study, "P014")))
+    assert started == [0, 1, 0, 1, 0, 1]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("about", "nobody", "somebody"),
+    [
+        ({"event_form": "physical"}, {"bmi": "22"}, {"weight_kg": "71"}),
+        ({"event_form": "eligibility"}, {"sex": "1"}, {"exclusion___2": "1"}),
+        ({"event_field": "weight_kg"}, {"height_cm": "171"}, {"weight_kg": "71"}),
+    ],
+)
+def test_an_event_is_what_somebody_entered(
+    study: Study, about: dict[str, str], nobody: dict[str, str], somebody: dict[str, str]
+) -> None:
+    """No calculation, box that is not ticked, or field that nobody listens to."""
+    place = "screening_arm_1" if "sex" in nobody else "baseline_arm_1"
+    listener(study, "ae_added", **about)
+    started = []
+    for values in (nobody, somebody):
+        change(study, "P099", place, **values)
+        started.append(len(changed(study, "P099")))
+    assert started == [0, 1]
+
+
+def test_a_listener_that_could_never_hear_is_refused(study: Study) -> None:
+    row = Dictionary.objects.get(project=study.project)
+    for one in (*row.content["metadata"], *row.content["mapping"], *row.content["instruments"]):
+        for key in {"form_name", "form", "instrument_name"} & one.keys():
+            one[key] = "adverse_events" if one[key] == "ae" else one[key]
+    row.digest = "other"
+    row.save()
+    for about in ({}, {"event_form": "ae"}, {"event_form": "labs", "event_field": "ae_term"}):
+        with pytest.raises(ValidationError, match="event_f"):
+            listener(study, "ae_added", **about)
+    for about in ({"event_form": "adverse_events"}, {"event_field": "ae_term"}):
+        listener(study, "ae_added", **about).delete()
 
 
 @pytest.mark.full
