@@ -35,6 +35,7 @@ from engines.sop.runs import start, start_once_changed
 from engines.sop.snapshot import Rows
 from engines.sop.study import Study
 from projects.models import Project
+from skills import chat
 from skills.graph import Graph
 from skills.models import Skill
 from study import dictionary, sync
@@ -130,8 +131,9 @@ def _listening(project: Project, event: str) -> list[tuple[Skill, Graph]]:
 
 def about_subjects(project: Project) -> list[tuple[Skill, Graph]]:
     """The active workflows that look at a subject's data, whatever starts them."""
-    active = Skill.objects.filter(project=project, is_active=True)
-    return with_graphs(active.exclude(trigger_type=Skill.Trigger.CRON).select_related("project"))
+    active = Skill.objects.filter(project=project, is_active=True).select_related("project")
+    found = active.exclude(trigger_type=Skill.Trigger.CRON)
+    return with_graphs(skill for skill in found if not chat.is_chat(skill))
 
 
 def with_graphs(skills: Iterable[Skill]) -> list[tuple[Skill, Graph]]:

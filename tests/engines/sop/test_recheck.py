@@ -10,11 +10,14 @@ from engines.models import PendingAction, TaskRun
 from engines.sop import finding_life, snapshot
 from engines.sop.events import ACTOR, CHANGE_ACTOR, data_changed, follow, subjects_changed
 from projects.models import Project
+from skills import chat
 from skills.models import Skill
+from skills.services import save_skill
 from study import change_handlers, roster, sync
 from tests.engines.sop.kit import birth_rule, born, change, hard, new_skill, rule, run_of, tell
 from tests.engines.sop.test_findings_life import rows_of
 from tests.support.study import Study
+from wechat.models import Alert
 
 pytestmark = pytest.mark.django_db
 ECOG = rule(id="E", field="ecog", logic={"<=": [{"var": "ecog"}, 2]}, message="ECOG>2")
@@ -81,6 +84,16 @@ def test_a_finding_that_the_data_answer_waits_to_be_confirmed(study: Study, skil
     found.refresh_from_db()
     assert found.state == "data_changed"
     assert PendingAction.objects.filter(rule_key="E").count() == 1
+
+
+def test_settings_of_the_chat_are_no_workflow_that_cannot_be_read(
+    study: Study, skill: Skill
+) -> None:
+    about = {"skill_type": chat.TYPE, "name": "chat", "config": {"system_prompt": "请简短"}}
+    save_skill(skill=Skill(project=study.project, **about), actor="admin")
+    put(study, "3")
+    assert len(polled(study)) == 1
+    assert not Alert.objects.exists()
 
 
 @pytest.mark.full
