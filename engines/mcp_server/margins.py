@@ -1,4 +1,6 @@
-"""Whether what is told of a table's lines narrows one of its small cells (`small_cells`, docs/mcp.md).
+"""Whether what is told of a table narrows one of its small cells or margins (`small_cells`, docs/mcp.md).
+
+Other tables tell the margins, too: a table that narrows them narrows the small cells of those.
 
 A table is a circulation all -> rows -> columns -> all of its subjects, and what is told bounds each edge.
 Another number of a cell is possible where the difference can go round by other edges within their bounds.
@@ -29,7 +31,7 @@ def told(count: int, least: int) -> str:
 
 
 def is_kept_back(table: Table, total: int, least: int, filled: Collection[int] = ()) -> bool:
-    """Whether what is told of a table says of a small cell that it is not one of the numbers below `least`.
+    """Whether what is told of a table leaves a small cell, a line or the total not each number of its interval.
 
     `table`: the subjects of every combination of choices, also of those that nobody has. `filled`: the places
     of keys of which a reader may know, of all of them or of some, that nobody is blank there.
@@ -44,19 +46,23 @@ def _is_narrowed(table: Table, total: int, least: int, places: Collection[int]) 
     """For a reader who knows the small cells that are blank in `places`."""
     flow = Flow(least)
     lines: dict[tuple[Node, Node], int] = {(END, ALL): total}
+    open_lines = set[tuple[Node, Node]]()
     for cell, count in table.items():
+        is_known = count < least and any(cell[at] is None for at in places)
         if len(cell) == BOTH:
             start, end = (0, cell[0]), (1, cell[1])
             for line in ((ALL, start), (end, END)):
                 lines[line] = lines.get(line, 0) + count
         else:
             start, end = ALL, END
-        is_known = count < least and any(cell[at] is None for at in places)
+        if not is_known:
+            open_lines |= {(END, ALL), (ALL, start), (end, END)}
         flow.add(start, end, count, is_known=is_known)
-    small = [one for one in flow.edges if one.value < least and not one.is_known]
-    for (start, end), count in lines.items():
-        flow.add(start, end, count)
-    return any(not flow.is_free(one) for one in small)
+    small = [one for one in flow.edges if one.value < least]
+    margins = [
+        flow.add(*line, count, is_known=line not in open_lines) for line, count in lines.items()
+    ]
+    return any(not one.is_known and not flow.is_free(one) for one in (*small, *margins))
 
 
 @dataclass(eq=False)
@@ -83,7 +89,7 @@ class Flow:
     edges: list[Edge] = field(default_factory=list)
     _at: dict[Node, list[Edge]] = field(default_factory=lambda: defaultdict(list))
 
-    def add(self, start: Node, end: Node, value: int, *, is_known: bool = False) -> None:
+    def add(self, start: Node, end: Node, value: int, *, is_known: bool = False) -> Edge:
         """Another edge; one that is known is the value itself to the reader."""
         floor = value - value % self.least
         bounds = (value, value) if is_known else (floor, floor + self.least - 1)
@@ -91,6 +97,7 @@ class Flow:
         self.edges.append(one)
         self._at[start].append(one)
         self._at[end].append(one)
+        return one
 
     def is_free(self, edge: Edge) -> bool:
         """Whether each number within the bounds of an edge is possible."""

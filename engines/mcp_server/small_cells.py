@@ -22,8 +22,13 @@ told as 10-14 has nobody else. A reader may know besides that nobody is without 
 field. So the numbers of a table are kept back as a whole (complementary suppression) where some small cell
 could not be each number from 0 to n - 1 with everything told in the same words (`margins`).
 
+**Why other tables tell nothing.** Sites of 13 and 14 told as 10-14 each make at most 28 of 25-29; then 25 women
+leave 3 men at most. So a table is kept back also where its cells narrow the total or a margin. What is told
+leaves each its whole interval then: whichever number a small cell takes, other fields can go with it.
+
 **What is left.** A program that asks every day sees when a count leaves its interval; fields of which one says
-more than the other (a kind and its sub-kinds) narrow each other's intervals.
+more than the other (a kind and its sub-kinds) narrow each other's intervals; so may three fields that go
+together, each crossed with each.
 """
 
 from __future__ import annotations
@@ -141,7 +146,10 @@ def _names(
     project: Project, member: Member, blinded: frozenset[str], seen: Collection[str]
 ) -> Names:
     hidden = mask.mask_of_member(project, member).fields
-    return Names(design_of(project, blinded | hidden), seen)
+    design = design_of(project, blinded | hidden)
+    # All that the reader may see, with subjects or without: what is left out would be told to have none.
+    own = {member.site} if member.site else design.metadata.sites.keys()
+    return Names(design, {*seen, *own})
 
 
 def _check(names: Names, key: str, at: str) -> None:

@@ -45,19 +45,24 @@ def feasible(
 ) -> bool:
     """Whether some table with this value in a cell would be told in the same words, its margins too.
 
-    `empty`: the cells that the reader knows to be 0, since nobody is blank there.
+    `cell`: also a line, with None for what it goes through. `empty`: the cells that the reader knows to be 0,
+    since nobody is blank there.
     A table is a circulation all -> rows -> columns -> all, what is told its bounds; by Hoffman's theorem
     there is one where out of no set of nodes must flow more than may flow in.
     """
     rows, columns = (sorted({key[at] for key in table}) for at in range(2))
     first, last = 1 + len(rows), 1 + len(rows) + len(columns)
-    edges = [(last, 0, *span(told(total, N)))]
+
+    def bounds_of(key: Any, count: int) -> tuple[int, int]:
+        return (value, value) if key == cell else span(told(count, N))
+
+    edges = [(last, 0, *bounds_of((None, None), total))]
     for at, one in enumerate(rows, 1):
-        edges.append((0, at, *span(told(sum(c for k, c in table.items() if k[0] == one), N))))
+        edges.append((0, at, *bounds_of((one, None), _line(table, 0, one))))
     for at, one in enumerate(columns, first):
-        edges.append((at, last, *span(told(sum(c for k, c in table.items() if k[1] == one), N))))
+        edges.append((at, last, *bounds_of((None, one), _line(table, 1, one))))
     for key, count in table.items():
-        bounds = (value, value) if key == cell else span(told(count, N))
+        bounds = bounds_of(key, count)
         if key in empty:
             bounds = 0, 0
         edges.append((1 + rows.index(key[0]), first + columns.index(key[1]), *bounds))
@@ -66,6 +71,84 @@ def feasible(
         <= sum(high for a, b, _low, high in edges if nodes >> b & 1 and not nodes >> a & 1)
         for nodes in range(2 ** (last + 1))
     )
+
+
+def _line(table: dict[Any, int], at: int, one: str) -> int:
+    return sum(count for key, count in table.items() if key[at] == one)
+
+
+@pytest.mark.full
+def test_a_table_narrows_neither_the_total_nor_a_margin_that_others_tell() -> None:
+    rng = random.Random(29)
+    checked = 0
+    for _ in range(250):
+        rows, columns = (
+            [*map(str, range(rng.randint(1, 3))), *rng.choice(([None], []))] for _key in range(2)
+        )
+        most = rng.choice((3, N - 1, N, 12, 30))
+        filled = rng.choice(((), (0,), (1,), (0, 1)))
+        table = {key: rng.randint(0, most) for key in product(rows, columns)}
+        empty = _blank(table, filled)
+        table |= dict.fromkeys(empty, 0)
+        total = sum(table.values())
+        if is_kept_back(table, total, N, filled):
+            continue
+        named = {tuple(one or "" for one in key): count for key, count in table.items()}
+        known = frozenset(tuple(one or "" for one in key) for key in empty)
+        lines = {(one or "", None): 0 for one in rows} | {(None, one or ""): 1 for one in columns}
+        counts = {line: _line(named, at, line[at] or "") for line, at in lines.items()}
+        for line, count in {**counts, (None, None): total}.items():
+            cells = {
+                key for key in named if line[0] in (key[0], None) and line[1] in (key[1], None)
+            }
+            if not cells <= known:
+                low, high = span(told(count, N))
+                values = [v for v in range(low, high + 1) if feasible(named, total, line, v, known)]
+                assert values == [*range(low, high + 1)], (table, line, filled)
+                checked += 1
+    assert checked > 100
+
+
+@pytest.mark.full
+def test_two_tables_of_the_same_subjects_leave_the_small_cells_of_each_open() -> None:
+    rng = random.Random(30)
+    checked = 0
+    for _ in range(1500):
+        total = rng.randint(1, 50)
+        sites, sexes = (_shared(rng, total, rng.randint(2, 4)) for _field in range(2))
+        if any(is_kept_back(_alone(counts), total, N, [0]) for counts in (sites, sexes)):
+            continue
+        for counts, others in ((sites, sexes), (sexes, sites)):
+            around = [span(told(total, N)), _sums(others)]
+            least, most = max(low for low, _ in around), min(high for _, high in around)
+            for at, count in enumerate(counts):
+                low, high = _sums([*counts[:at], *counts[at + 1 :]])
+                if count < N:
+                    checked += 1
+                    possible = [v for v in range(N) if v + low <= most and v + high >= least]
+                    assert possible == [*range(N)], (counts, others)
+    assert checked > 100
+
+
+def _shared(rng: random.Random, total: int, groups: int) -> list[int]:
+    cuts = sorted(rng.randint(0, total) for _ in range(groups - 1))
+    return [b - a for a, b in zip([0, *cuts], [*cuts, total], strict=True)]
+
+
+def _alone(counts: list[int]) -> dict[Any, int]:
+    return {**{(str(at),): count for at, count in enumerate(counts)}, (None,): 0}
+
+
+def _sums(counts: list[int]) -> tuple[int, int]:
+    """What counts that are told may add up to."""
+    spans = [span(told(count, N)) for count in counts]
+    return sum(low for low, _ in spans), sum(high for _, high in spans)
+
+
+@pytest.mark.parametrize("sites", [[13, 14], [9, 9, 9], [9, 9, 9, 9, 9]])
+def test_sites_that_narrow_the_total_are_kept_back(sites: list[int]) -> None:
+    """13 and 14 are at most 28 together: beside a sex that 25 have, the other could have 3 at most."""
+    assert is_kept_back(_alone(sites), sum(sites), N, [0])
 
 
 @pytest.mark.full
@@ -266,6 +349,33 @@ def test_a_second_key_invents_no_site_and_names_none(study: Study, owner: str) -
     )
     assert crossed == alone
     assert ("site_b" in alone) == (owner == "zhangyi")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("owner", "has", "listed"),
+    [
+        ("zhangyi", "site_a", {"site_a", "site_b", None}),
+        ("crc_b", "site_a", {"site_b", None}),
+        ("zhangyi", "", {"site_a", "site_b", None}),
+    ],
+)
+def test_a_site_without_subjects_is_listed(
+    study: Study, monkeypatch: pytest.MonkeyPatch, owner: str, has: str, listed: set[str | None]
+) -> None:
+    """One that is left out would be told to have none."""
+    Project.objects.update(small_cell=N)
+    token(owner, TokenScope.COUNTS)
+    reader = ApiToken.objects.select_related("user").latest("created_at")
+    query = {"aggregate": "count", "by": ["@site"]}
+    exact = door.ask_one(study.project, study[owner], query)
+    groups = [
+        group for group in exact.groups if group.by == (has,) and study[owner].site in ("", has)
+    ]
+    told_of = replace(exact, groups=tuple(groups))
+    monkeypatch.setattr(door, "ask_all", lambda *_args, **_more: [told_of, told_of])
+    shown = json.loads(ask(reader, **query).text)["groups"]
+    assert {group["by"][0] for group in shown} == listed
 
 
 @pytest.mark.django_db
