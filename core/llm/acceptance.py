@@ -26,8 +26,12 @@ from projects import audit
 from projects.models import Project, Role
 
 SIGNERS = (Role.PI, Role.ADMIN)
-PROMPTS = ("ask", "ask_repair", "say")
-"""What a person's question is asked of the models with."""
+PROMPTS = (
+    *("ask", "ask_repair", "say"),
+    *("react", "react_text", "react_final"),
+    *("chat_skill", "hot", "facts", "session"),
+)
+"""All that a person's question is asked of the models with: also in steps, and what is put around it."""
 
 
 class State(StrEnum):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,13 +15,14 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from core.llm import standing
+from core.llm import acceptance, prompts, standing
 from core.llm.asking import Llm
 from core.llm.models import ModelAcceptance
 from projects.models import AuditEntry, Member, Person
 from tests.engines.accepted import accepted
 from tests.support.study import Study
 
+ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "a-good-long-word"
 LIST = reverse("admin:llm_modelacceptance_changelist")
 
@@ -90,10 +94,36 @@ def test_another_model_or_address_voids_it(study: Study, change: str, settings: 
 
 
 @pytest.mark.full
-def test_another_version_of_a_prompt_voids_it(study: Study, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("changed", ["say", "react", "react_text", "session"])
+def test_another_version_of_a_prompt_voids_it(study: Study, monkeypatch: Any, changed: str) -> None:
     sign(person(study, "principal", "PI"), accepted(study.project))
-    monkeypatch.setattr("core.llm.prompts.version", lambda name: f"{name}.v99")
+    before = prompts.version
+    monkeypatch.setattr(
+        prompts, "version", lambda name: f"{name}.v99" if name == changed else before(name)
+    )
     assert not may(study)
+    assert acceptance.state_of(study.project) is acceptance.State.CHANGED
+
+
+def test_it_is_of_every_prompt_that_the_assistant_asks_with() -> None:
+    used = set[str]()
+    for path in (ROOT / "engines/assistant").rglob("*.py"):
+        tree = ast.parse(path.read_text("utf-8"))
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("load_prompt"):
+                module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+                found = [_values(one, vars(module)) for one in ast.walk(call.args[0])]
+                assert any(found), ast.unparse(call)
+                used |= {name for names in found for name in names}
+    assert {*acceptance.PROMPTS} == used
+
+
+def _values(node: ast.AST, known: dict[str, Any]) -> list[str]:
+    """The name of a prompt that a node says by itself or by a constant of its module."""
+    if isinstance(node, ast.Constant):
+        return [str(node.value)]
+    value = known.get(node.id) if isinstance(node, ast.Name) else None
+    return [value] if isinstance(value, str) else []
 
 
 @pytest.mark.parametrize(
