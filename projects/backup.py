@@ -28,6 +28,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils.timezone import now
+from psycopg.pq import Conninfo
 
 from core.house import crypto, key_ring
 from core.house.db import atomic
@@ -203,13 +204,19 @@ _DUMP = {"sqlite": _dump_sqlite, "postgresql": _dump_postgresql}
 
 
 def run_tool(command: list[str]) -> None:
-    """A tool of PostgreSQL on this house's database; its password is in no argument. Raises BackupError."""
+    """A tool of PostgreSQL on this house's database, reached as the house reaches it. Raises BackupError.
+
+    All is told by the environment: a password is in no argument.
+    """
     told = connection.settings_dict
     names = {"PGDATABASE": "NAME", "PGUSER": "USER", "PGPASSWORD": "PASSWORD"}
     names |= {"PGHOST": "HOST", "PGPORT": "PORT"}
     given = {name: str(told[key]) for name, key in names.items() if told[key]}
-    if ssl := told["OPTIONS"].get("sslmode"):
-        given["PGSSLMODE"] = str(ssl)
+    envvars = {
+        one.keyword.decode(): one.envvar.decode() for one in Conninfo.get_defaults() if one.envvar
+    }
+    options = told["OPTIONS"].items()
+    given |= {envvars[key]: str(value) for key, value in options if key in envvars}
     try:
         done = subprocess.run(  # noqa: S603  a fixed program; what is given is ours
             command, env=os.environ | given, capture_output=True, text=True

@@ -6,10 +6,12 @@ import os
 import re
 import shutil
 import sqlite3
+from collections.abc import Collection
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import redis
 from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.core.cache import cache
@@ -64,7 +66,7 @@ def restore(path: Path, *, replace: bool = False, moved: bool = False) -> Manife
         try:
             _place(anchors)
             settle(manifest, moved=moved)
-        except (OSError, DatabaseError) as error:
+        except (OSError, DatabaseError, redis.RedisError) as error:
             raise RestoreUnfinished(
                 f"The database is that of {path}, but the rest failed ({error}): mend it and restore again "
                 "with --replace; until then no process starts"
@@ -94,6 +96,39 @@ def _refuse(manifest: Manifest, path: Path, *, replace: bool) -> None:
         raise BackupError("The database is not empty: restore with --replace to write over it")
     if running := [*alive(tables), *_clients()]:
         raise BackupError(f"The house still runs ({', '.join(running)}): stop its processes first")
+    _refuse_schema()
+    try:
+        # It is emptied at the end. Without Redis the cache is a table, which may not be there yet.
+        if settings.REDIS_URL:
+            cache.get(MARK)
+    except redis.RedisError as error:
+        raise BackupError(f"Redis cannot be reached: start it first ({error})") from error
+
+
+def _refuse_schema() -> None:
+    """PostgreSQL's is dropped and made again, which only its owner may. Raises BackupError."""
+    if connection.vendor != "postgresql":
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT nspname, pg_get_userbyid(nspowner), current_user, current_database(),"
+            " pg_has_role(nspowner, 'USAGE'), has_database_privilege(current_database(), 'CREATE')"
+            " FROM pg_namespace WHERE nspname = current_schema()"
+        )
+        found = cursor.fetchone()
+    if found is None:
+        raise BackupError("The database has no schema to restore into: CREATE SCHEMA first")
+    schema, owner, user, database, is_ours, may_create = found
+    if not is_ours:
+        raise BackupError(
+            f"The schema {schema} belongs to {owner}: as an administrator of the server run "
+            f'ALTER SCHEMA "{schema}" OWNER TO "{user}" in the database {database} first'
+        )
+    if not may_create:
+        raise BackupError(
+            f"{user} may make no schema: as an administrator of the server run "
+            f'GRANT CREATE ON DATABASE "{database}" TO "{user}" first'
+        )
 
 
 def _clients() -> list[str]:
@@ -128,6 +163,8 @@ def _restore_postgresql(source: Path) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_schema()")
         schema = connection.ops.quote_name(cursor.fetchone()[0])
+        cursor.execute("SELECT name FROM pg_settings")
+        _leave_out(source, {name for (name,) in cursor.fetchall()})
     connection.close()
     first, last = source.with_name("first.sql"), source.with_name("last.sql")
     begins = f"DROP SCHEMA IF EXISTS {schema} CASCADE;\n"
@@ -141,11 +178,27 @@ def _restore_postgresql(source: Path) -> None:
     run_tool([*command, "--set=ON_ERROR_STOP=1", *files])
 
 
+def _leave_out(source: Path, known: Collection[str]) -> None:
+    """Make a comment of each head line that sets what this server does not know: a newer pg_dump writes it."""
+    with source.open("r+b") as file:
+        start = 0
+        while (line := file.readline()) and _HEAD.match(line):
+            said = _SETS.match(line)
+            if said and said[1].decode() not in known:
+                file.seek(start)
+                file.write(b"-- ")
+                file.readline()
+            start = file.tell()
+
+
 def _head(source: Path) -> str:
     with source.open(encoding="utf-8") as file:
         return file.read(64 * 1024)
 
 
+_HEAD = re.compile(rb"SET |SELECT pg_catalog\.set_config|--|\\|\s*$")
+"""The lines before the first that makes something."""
+_SETS = re.compile(rb"SET (\w+) = ")
 _RESTORE = {"sqlite": _restore_sqlite, "postgresql": _restore_postgresql}
 
 
@@ -174,6 +227,8 @@ def _place(anchors: Path) -> None:
 
 def settle(manifest: Manifest, *, moved: bool) -> None:
     """What must not be as it was, once the database is back: log-ins, messages of the broker, the cache."""
+    # While the mark stands: no process starts with the cache of the house before.
+    cache.clear()
     with atomic():
         Session.objects.all().delete()
         if not moved:
@@ -187,4 +242,3 @@ def settle(manifest: Manifest, *, moved: bool) -> None:
         )
         with connection.cursor() as cursor:
             cursor.execute(f"DROP TABLE IF EXISTS {MARK}")
-    cache.clear()

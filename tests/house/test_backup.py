@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
 import json
 import os
@@ -14,12 +15,16 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
 from django.db import connection
 
+from demo.own_house import free_port
+from iit_manager import env
+from projects import backup
 from tests.support.database import template
 from tests.upgrade.dump import KEYS
 
@@ -224,19 +229,117 @@ def test_keys_of_a_half_done_rotation_are_all_needed(houses: list[House], tmp_pa
     assert new.run("audit", "verify", FIELD_ENCRYPTION_KEYS=both).startswith("ok")
 
 
-def _without(archive: Path, copy: Path, *names: str) -> None:
-    """An archive as it was made before its manifest said these."""
-    with tarfile.open(archive) as opened, tarfile.open(copy, "w:gz") as made:
-        for entry in opened.getmembers():
-            content = opened.extractfile(entry)
-            assert content
-            data = content.read()
-            if entry.name == "manifest.json":
-                said = json.loads(data)
-                assert all(said.pop(name) for name in names)
-                data = json.dumps(said).encode()
+def _contents(archive: Path) -> dict[str, bytes]:
+    with tarfile.open(archive) as opened:
+        files = {name: opened.extractfile(name) for name in opened.getnames()}
+        return {name: file.read() for name, file in files.items() if file}
+
+
+def _pack(archive: Path, files: dict[str, bytes], said: dict[str, Any]) -> None:
+    """An archive of these files with this manifest."""
+    with tarfile.open(archive, "w:gz") as made:
+        for name, data in (files | {"manifest.json": json.dumps(said).encode()}).items():
+            entry = tarfile.TarInfo(name)
             entry.size = len(data)
             made.addfile(entry, io.BytesIO(data))
+
+
+def _without(archive: Path, copy: Path, *names: str) -> None:
+    """An archive as it was made before its manifest said these."""
+    files = _contents(archive)
+    said = json.loads(files["manifest.json"])
+    assert all(said.pop(name) for name in names)
+    _pack(copy, files, said)
+
+
+def test_a_setting_that_a_newer_pg_dump_writes_is_left_out(
+    houses: list[House], tmp_path: Path
+) -> None:
+    if connection.vendor == "sqlite":
+        pytest.skip("NOT RUN: SQLite has no pg_dump (set DATABASE_URL)")
+    old, new = houses
+    archive, newer = tmp_path / "backup.tar.gz", tmp_path / "newer.tar.gz"
+    old.run("backup", str(archive))
+    files = _contents(archive)
+    before = b"SET lock_timeout = 0;\n"
+    assert before in files["database.sql"]
+    added = before + b"SET no_such_timeout = 0;\n"
+    files["database.sql"] = files["database.sql"].replace(before, added, 1)
+    said = json.loads(files["manifest.json"])
+    said["files"]["database.sql"] = hashlib.sha256(files["database.sql"]).hexdigest()
+    _pack(newer, files, said)
+    new.run("restore", str(newer))
+    assert new.look()["codes"] == ["KEPT"]
+
+
+def test_a_house_that_owns_its_database_alone_is_restored(
+    houses: list[House], tmp_path: Path
+) -> None:
+    """On a server before PostgreSQL 15 `public` is its administrator's, whoever owns the database."""
+    if connection.vendor == "sqlite":
+        pytest.skip("NOT RUN: SQLite has no roles (set DATABASE_URL)")
+    import psycopg
+
+    old, new = houses
+    archive, role = tmp_path / "backup.tar.gz", f"iit_{uuid4().hex[:12]}"
+    old.run("backup", str(archive))
+    there = urlsplit(new.env["DATABASE_URL"])
+    place = there.netloc.rpartition("@")[2]
+    new.env["DATABASE_URL"] = there._replace(netloc=f"{role}:secret@{place}").geturl()
+    with closing(psycopg.connect(there.geturl(), autocommit=True)) as server:
+        server.execute(f"CREATE ROLE {role} LOGIN PASSWORD 'secret'")
+        server.execute("ALTER SCHEMA public OWNER TO CURRENT_USER")
+        server.execute(f"GRANT ALL ON SCHEMA public TO {role}")
+    try:
+        assert "ALTER SCHEMA" in new.run("restore", str(archive), code=1)
+        with closing(psycopg.connect(there.geturl(), autocommit=True)) as server:
+            server.execute(f"ALTER SCHEMA public OWNER TO {role}")
+        assert "GRANT CREATE" in new.run("restore", str(archive), code=1)
+        with closing(psycopg.connect(there.geturl(), autocommit=True)) as server:
+            server.execute(f"ALTER DATABASE {there.path[1:]} OWNER TO {role}")
+        new.run("restore", str(archive))
+        new.run("restore", str(archive), "--replace")
+        assert new.look()["codes"] == ["KEPT"]
+    finally:
+        with closing(psycopg.connect(there.geturl(), autocommit=True)) as server:
+            server.execute(f"REASSIGN OWNED BY {role} TO CURRENT_USER")
+            server.execute(f"DROP OWNED BY {role}")
+            server.execute(f"DROP ROLE {role}")
+
+
+def test_a_cache_that_is_away_is_known_before_anything_is_changed(
+    houses: list[House], tmp_path: Path
+) -> None:
+    old, _new = houses
+    archive = tmp_path / "backup.tar.gz"
+    old.run("backup", str(archive))
+    before, nobody = old.look(), f"redis://127.0.0.1:{free_port()}/0"
+    told = old.run("restore", str(archive), "--replace", code=1, REDIS_URL=nobody)
+    assert "Redis cannot be reached" in told
+    assert old.look() == before
+
+
+def test_the_database_s_tools_reach_it_as_the_house_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = "sslmode=verify-full&sslrootcert=/ca.pem&sslcert=/iit.pem&sslkey=/iit.key&keepalives=1"
+    url = f"postgresql://iit:s%20t@db.example:5433/house?{told}"
+    with monkeypatch.context() as patched:
+        for name, value in env.database(url, tmp_path).items():
+            patched.setitem(connection.settings_dict, name, value)
+        backup.run_tool(["sh", "-c", f"env > {tmp_path}/env"])
+    lines = (tmp_path / "env").read_text("utf-8").splitlines()
+    assert {
+        "PGDATABASE=house",
+        "PGUSER=iit",
+        "PGPASSWORD=s t",
+        "PGHOST=db.example",
+        "PGPORT=5433",
+        "PGSSLMODE=verify-full",
+        "PGSSLROOTCERT=/ca.pem",
+        "PGSSLCERT=/iit.pem",
+        "PGSSLKEY=/iit.key",
+    } <= {*lines}
 
 
 HALF = """
