@@ -4,6 +4,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 python=.venv/bin/python
+# After a power cut the database's machine may be up later than this one.
+$python manage.py await_database
 $python manage.py check
 $python manage.py migrate --noinput
 $python manage.py createcachetable
