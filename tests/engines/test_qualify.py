@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,21 @@ def test_a_changed_a_missing_and_an_added_file_are_found(tmp_path: Path) -> None
     (tmp_path / "gone.py").unlink()
     (tmp_path / "added.py").write_text("")
     assert release.differences(tmp_path) == ["added.py", "changed.py", "gone.py"]
+
+
+@pytest.mark.parametrize("language", ["", ".zh"])
+def test_the_documented_report_is_no_file_of_the_release(tmp_path: Path, language: str) -> None:
+    told = (ROOT / f"docs/operating/qualify{language}.md").read_text("utf-8")
+    (place,) = re.findall(r"iit qualify --report (\S+)", told)
+    opt, var = tmp_path / "opt/iit", tmp_path / "var/lib/iit"
+    for folder in (opt, var):
+        folder.mkdir(parents=True)
+    (opt / "kept.py").write_text("kept")
+    release.write(opt)
+    # A relative path is below the folder of the release, where the command is run.
+    report = tmp_path / place.lstrip("/") if place.startswith("/") else opt / place
+    report.with_name(f"{report.name}.html").write_text("seen")
+    assert release.differences(opt) == []
 
 
 def test_a_step_that_breaks_fails_without_its_text_and_stops_no_other() -> None:

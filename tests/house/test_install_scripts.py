@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -9,12 +10,16 @@ import sys
 from collections.abc import Iterator
 from ipaddress import ip_address, ip_network
 from pathlib import Path
+from typing import Any
 
 import gunicorn
 import pytest
 import yaml
-from django.core.management import load_command_class
+from django.core.management import call_command, load_command_class
+from django.core.management.base import CommandError
+from django.db import OperationalError, connection
 
+from engines.mcp_server import server
 from tests.house.kit import until
 from tests.house.test_production_start import ROOT, Production, processes
 
@@ -90,10 +95,113 @@ def test_the_requests_of_the_hosts_proxy_come_from_a_known_gateway() -> None:
 def test_what_is_optional_is_a_service_under_a_profile() -> None:
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))["services"]
     optional = {name: one["profiles"] for name, one in services.items() if "profiles" in one}
-    assert optional == {"socket": ["socket"], "mcp": ["mcp"]}
+    assert optional == {"socket": ["socket"], "mcp": ["mcp"], "tool": ["tool"]}
     _python, script, *told = services["mcp"]["entrypoint"]
     parser = load_command_class("engines", told[0]).create_parser(script, told[0])
     assert parser.parse_args(told[1:]).host == "0.0.0.0"
+
+
+def test_in_containers_a_restore_meets_the_database_as_it_is() -> None:
+    """What migrates it first leaves none that is empty, and stops at one whose restore was not finished."""
+    composed = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+    services = composed["services"]
+    needed, seen = ["tool"], set[str]()
+    while needed:
+        name = needed.pop()
+        seen.add(name)
+        needed += [one for one in services[name].get("depends_on", {}) if one not in seen]
+    assert seen == {"tool", "postgres", "redis"}
+    assert services["tool"]["entrypoint"] == ["/app/.venv/bin/python", "manage.py"]
+    for name in ("backup.md", "backup.zh.md"):
+        told = (ROOT / "docs/operating" / name).read_text("utf-8")
+        assert "compose.yaml run --rm" in told, name
+        assert " tool " in told, name
+    for secret in composed["secrets"].values():
+        file = f"deploy/{Path(secret['file']).name}"
+        for name in ("install.md", "install.zh.md"):
+            assert file in (ROOT / "docs/operating" / name).read_text("utf-8"), (name, file)
+
+
+@pytest.mark.slow
+def test_a_start_waits_for_a_database_that_comes_later(tmp_path: Path) -> None:
+    """Only the wait runs; of the other commands the order is seen."""
+    house, later = tmp_path / "house", tmp_path / "later"
+    for folder in ("deploy", ".venv/bin"):
+        (house / folder).mkdir(parents=True)
+    shutil.copy(DEPLOY / "prepare.sh", house / "deploy")
+    python = house / ".venv/bin/python"
+    python.write_text(
+        f'#!/bin/sh\n[ "$2" = await_database ] || exec echo "$2"\n'
+        f'exec {sys.executable} {ROOT}/manage.py "$2"\n',
+        "utf-8",
+    )
+    python.chmod(0o755)
+    own = {"VAR_DIR": str(tmp_path), "DATABASE_URL": f"sqlite://{later}/iit.sqlite3"}
+    command = ["sh", str(house / "deploy/prepare.sh")]
+    with subprocess.Popen(
+        command,
+        env=os.environ | own,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr
+        assert "Waiting for the database" in process.stderr.readline()
+        later.mkdir()
+        out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert out.split() == ["check", "migrate", "createcachetable", "collectstatic"]
+
+
+def test_a_database_that_does_not_come_ends_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: Any) -> None:
+        raise OperationalError("no route")
+
+    monkeypatch.setattr(connection, "ensure_connection", away)
+    with pytest.raises(CommandError, match="no route"):
+        call_command("await_database", "--seconds", "0")
+
+
+@pytest.mark.parametrize("language", ["", ".zh"])
+def test_the_steps_of_an_upgrade_can_be_taken_again_and_back(tmp_path: Path, language: str) -> None:
+    told = (ROOT / f"docs/operating/upgrade{language}.md").read_text("utf-8")
+    forward, back = re.findall(r"`([^`]*\bmv /opt/iit /[^`]*)`", told)
+
+    def move(command: str) -> None:
+        subprocess.run(["sh", "-ec", command.replace("/opt", str(tmp_path))], check=True)
+
+    def version(folder: str) -> str:
+        return (tmp_path / folder / "version").read_text("utf-8")
+
+    def lay(folder: str, number: int) -> None:
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "version").write_text(str(number), "utf-8")
+
+    lay("iit", 0)
+    for number in (1, 2):
+        lay("iit.new", number)
+        move(forward)
+        assert (version("iit"), version("iit.old")) == (str(number), str(number - 1))
+    move(back)
+    assert version("iit") == "1"
+    # A unit that is active already does nothing when a process wants it: the older static files need a restart.
+    assert told.index("restore --replace") < told.rindex("systemctl restart iit-prepare")
+
+
+@pytest.mark.parametrize("language", ["", ".zh"])
+def test_an_archive_of_the_next_hour_has_another_name(language: str) -> None:
+    for page in ("backup", "upgrade"):
+        told = (ROOT / f"docs/operating/{page}{language}.md").read_text("utf-8")
+        names = re.findall(r"iit backup /backup/[a-z]+-(\$\(.*?\))\.tar\.gz", told)
+        assert names == ["$(date +%FT%H%M)"], page
+
+
+@pytest.mark.parametrize("language", ["", ".zh"])
+def test_the_documented_proxy_passes_on_to_the_mcp_server(language: str) -> None:
+    told = (ROOT / f"docs/operating/proxy{language}.md").read_text("utf-8")
+    (block,) = re.findall(rf"location = {server.PATH} {{(.*?)}}", told, re.DOTALL)
+    assert "proxy_pass http://127.0.0.1:8010;" in block
+    assert "X-Forwarded-For $remote_addr;" in block
 
 
 @pytest.mark.parametrize("name", [".gitignore", ".dockerignore", "deploy/install.sh"])
