@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -12,6 +12,11 @@ from memory.labels import INTENTS as INTENTS
 from skills.drawing import ENDS as ENDS
 from skills.drawing import title
 from skills.graph import KINDS
+
+if TYPE_CHECKING:
+    from engines.models import PendingAction
+    from study.metadata import StudyMetadata
+    from study.models import RedcapQuery
 
 NODES: dict[str, Promise] = {
     "read": _("Read from REDCap"),
@@ -78,3 +83,13 @@ REASONS: dict[str, Promise] = {
 def node_title(config: dict[str, Any], key: str | None) -> str:
     """What the node of a run's configuration is called, an end by its name; "" for nowhere."""
     return title(key, config.get("nodes", {}).get(key)) if key else ""
+
+
+def place(row: PendingAction | RedcapQuery, metadata: StudyMetadata | None) -> str:
+    """Event, form of a repeat and its number, and the field, as the dictionary names them; "" for none."""
+    event, form, field = row.event, row.instrument, row.field
+    if metadata is not None:
+        event, form = metadata.event_label(event or ""), metadata.form_label(form or "")
+        field = metadata.label(field) if field else field
+    repeat = f"{form} #{row.instance}".strip() if row.instance else ""
+    return " · ".join(part for part in (event, repeat, field) if part)

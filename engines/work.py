@@ -44,6 +44,7 @@ def findings(project: Project, member: Member | None, user: User | None = None) 
                 "rule": row.rule_key,
                 # Of no field in particular: that is known, and no blank.
                 "field": row.field or "-",
+                "place": labels.place(row, metadata),
                 "opened": _day(project, row.created_at),
                 "age": (today - datetime.fromisoformat(_day(project, row.created_at)).date()).days,
                 "text": _told(row, metadata, asked.get(row.pk)),
@@ -60,7 +61,7 @@ def _asked_by_redcap(
     project: Project, queries: Sequence[RedcapQuery], today: date
 ) -> Iterator[tuple[str, WorkRow]]:
     """Open queries of REDCap that no finding is about, as findings with the same columns."""
-    state = state_of(project) if queries else None
+    state, metadata = (state_of(project), load(project)) if queries else (None, None)
     note = f" ({as_of(state)})" if state and state.queries_cause else ""
     for one in queries:
         opened = _day(project, one.opened_at)
@@ -71,6 +72,7 @@ def _asked_by_redcap(
                 "assignee": one.assigned,
                 "rule": redcap_asks.RULE,
                 "field": one.field or "-",
+                "place": labels.place(one, metadata),
                 "opened": opened,
                 "age": (today - date.fromisoformat(opened)).days,
                 "text": redcap_asks.words(one) + note,

@@ -35,7 +35,7 @@ class StudyDesign:
     `field=code`. `form_dates`: form -> its date field; `unit_fields`: lab field -> the field that holds its
     unit; `hidden`: fields that the reader must not learn of (identifiers and what is blinded for them).
     `age_fields`: what the age is worked out from. `serious_set`: what the settings of serious events say, as
-    `serious`.
+    `serious`; `completed_set`: the same of who completed the study, as `completed`.
     """
 
     metadata: StudyMetadata
@@ -55,6 +55,7 @@ class StudyDesign:
     ranges: Mapping[str, tuple[ReferenceRange, ...]] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
     serious_set: tuple[str, str] = ("", "")
+    completed_set: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @cached_property
     def serious(self) -> tuple[str, str]:
@@ -66,6 +67,19 @@ class StudyDesign:
         field, code = self.serious_set if is_set else proposals.serious_field(self.metadata)
         known = self.metadata.choices(field)
         return (field, code) if code and (not known or code in known) else ("", "")
+
+    @cached_property
+    def completed(self) -> Mapping[str, frozenset[str]]:
+        """Field -> its codes that say that a subject completed the study: as set, else as the labels say.
+
+        A code that the field has no more says nothing.
+        """
+        proposed = {self.status_field: proposals.completed(self.metadata, self.status_field)}
+        kept = {
+            name: codes.intersection(self.metadata.choices(name))
+            for name, codes in (self.completed_set or proposed).items()
+        }
+        return {name: codes for name, codes in kept.items() if codes}
 
     @cached_property
     def event_order(self) -> Mapping[str, int]:
@@ -143,6 +157,7 @@ def _design_of(project: Project, blinded: Collection[str]) -> StudyDesign:
         ranges=dict(proposals.ranges(metadata)) | _ranges(project),
         hidden=closed | frozenset(blinded),
         serious_set=_later(lambda: registry.serious(project)),
+        completed_set=_completed(roles),
     )
 
 
@@ -174,6 +189,13 @@ def age_fields(project: Project, metadata: StudyMetadata) -> tuple[str, str]:
 
 def _fields_of_role(roles: Mapping[tuple[str, str], str], role: str) -> dict[str, str]:
     return {of: field for (known, of), field in roles.items() if known == role}
+
+
+def _completed(roles: Mapping[tuple[str, str], str]) -> dict[str, frozenset[str]]:
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for code, name in _fields_of_role(roles, FieldRole.Role.COMPLETED).items():
+        found[name].add(code)
+    return {name: frozenset(codes) for name, codes in found.items()}
 
 
 def _limits(keys: Collection[UUID]) -> dict[UUID, list[ReferenceLimit]]:

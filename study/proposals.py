@@ -111,6 +111,12 @@ def screen_failures(metadata: StudyMetadata, field: str) -> frozenset[str]:
     return frozenset(c for c, text in choices.items() if field_labels.SCREEN_FAILURE.search(text))
 
 
+def completed(metadata: StudyMetadata, field: str) -> frozenset[str]:
+    """The codes of a status field of who completed the study; none where it knows no such thing."""
+    choices = metadata.choices(field) if field else {}
+    return frozenset(c for c, text in choices.items() if field_labels.COMPLETED.match(text))
+
+
 def _first(metadata: StudyMetadata, names: Iterable[str], pattern: re.Pattern[str]) -> str:
     """The first of the fields whose label or name the pattern finds; "" for none."""
     return next((name for name in names if pattern.search(_described(metadata, name))), "")

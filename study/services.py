@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, TypeAlias
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
 
 from core.house.db import atomic
 from projects import services
@@ -43,10 +45,12 @@ def check_setting(setting: Setting) -> None:
         for name in _FIELDS
         if (why := name_refusal(getattr(setting, name, "") or "", known.fields, closed, unnamed))
     }
-    if isinstance(setting, FieldRole):
-        of = known.forms if setting.role == FieldRole.Role.FORM_DATE else known.fields
-        if why := name_refusal(setting.of, of, unnamed=unnamed):
-            errors["of"] = why
+    if isinstance(setting, FieldRole) and (
+        why := name_refusal(setting.of, _of_what(setting, known), unnamed=unnamed)
+    ):
+        errors["of"] = why
+    if isinstance(setting, FieldRole) and _lacks_codes(setting, known):
+        errors.setdefault("field", _("This field has no codes."))
     if isinstance(setting, Synonym):
         field, _equals, _code = setting.meaning.partition("=")
         names = {*known.fields, *known.forms} if known.fields else ()
@@ -54,6 +58,18 @@ def check_setting(setting: Setting) -> None:
             errors["meaning"] = why
     if errors:
         raise ValidationError(errors)
+
+
+def _of_what(setting: FieldRole, known: KnownNames) -> Collection[str]:
+    """What a part may be of: a form, a field, or a code of the field itself."""
+    if setting.role == FieldRole.Role.COMPLETED:
+        return load(setting.project).choices(setting.field) if known.fields else ()
+    return known.forms if setting.role == FieldRole.Role.FORM_DATE else known.fields
+
+
+def _lacks_codes(setting: FieldRole, known: KnownNames) -> bool:
+    is_of_code = setting.role == FieldRole.Role.COMPLETED and bool(known.fields)
+    return is_of_code and not load(setting.project).choices(setting.field)
 
 
 def proposed_settings(project: Project, model: type[Setting]) -> list[Setting]:
@@ -73,6 +89,13 @@ def _roles(project: Project) -> list[Any]:
         (part.CONSENT, ""): consent,
         **{(part.FORM_DATE, form): field for form, field in design.form_dates.items()},
         **{(part.UNIT, lab): field for lab, field in design.unit_fields.items()},
+        **dict.fromkeys(
+            (
+                (part.COMPLETED, code)
+                for code in sorted(proposals.completed(metadata, design.status_field))
+            ),
+            design.status_field,
+        ),
     }
     stored = set(FieldRole.objects.filter(project=project).values_list("role", "of"))
     return [

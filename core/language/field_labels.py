@@ -13,6 +13,13 @@ YES = re.compile(r"\W*(?:是的?|有|yes|true|y)(?!\w)", re.IGNORECASE)
 """At the beginning of a choice's label: 是, 是(已上报), Yes; not 是否, 有关."""
 GRADE = re.compile(r"CTCAE|分级|\bgrade\b|\baetoxgr\b", re.IGNORECASE)
 SCREEN_FAILURE = re.compile(r"筛选失败|筛败|screen(?:ing)?\W?fail", re.IGNORECASE)
+COMPLETED = re.compile(
+    r"(?!.*(?:筛选|入组|screen|enrol))"
+    r"(?!.*(?:未|没|不|非|\b(?:not|never|non)\b).*(?:完成|complet))"
+    r".*(?:完成|\bcomplet(?:ed|es?|ion)\b)",
+    re.IGNORECASE,
+)
+"""In the label of a status, that the study was completed: no step before it, and no denial."""
 START = re.compile(r"开始|发生|start|onset", re.IGNORECASE)
 END = re.compile(r"结束|\bend|stop", re.IGNORECASE)
 WITHDRAWAL = re.compile(

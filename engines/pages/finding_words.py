@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from core.house import clock
-from engines import redcap_asks
+from engines import labels, redcap_asks
 from engines.models import PendingAction
 from engines.pages.evidence import Ground, grounds
 from engines.sop.brief import seen_alone
@@ -49,13 +49,7 @@ def rule_name(key: str) -> str:
 
 def place_words(row: PendingAction | RedcapQuery) -> str:
     """Event, form of a repeat and its number, and the field."""
-    metadata = _metadata(row)
-    event = metadata.event_label(row.event) if metadata and row.event else row.event
-    form = metadata.form_label(row.instrument) if metadata and row.instrument else row.instrument
-    repeat = f"{form} #{row.instance}".strip() if row.instance else ""
-    field = metadata.label(row.field) if metadata and row.field else row.field
-    parts = (event, repeat, field)
-    return " · ".join(part for part in parts if part) or "-"
+    return labels.place(row, _metadata(row)) or "-"
 
 
 def redcap_page(row: PendingAction | RedcapQuery) -> str:

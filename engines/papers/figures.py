@@ -19,12 +19,12 @@ from engines.papers.events import Events, Pick
 from engines.site_figures import NEVER_CHECKED
 from study.design import StudyDesign
 from study.facts import Answer, Fact, json_value
+from study.visits.calendar import VisitPlanSpec
 
 Query = dict[str, Any]
 _COUNT: dict[str, Any] = {"aggregate": "count"}
 _VISITS: dict[str, Any] = {"select": ["@visits.visit"], **_COUNT}
 _FINDINGS: dict[str, Any] = {"select": ["@findings.text"], **_COUNT}
-_COMPLETED = "完成"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +96,29 @@ class Measures:
             yield Measure(told, {"where": [said, *where], **_COUNT} if known else None, why=why)
 
     def completed(self) -> Iterator[Measure]:
-        """By the status that says so, else by the last visit of the plan."""
-        design, query = self.design, None
-        codes = [
-            code
-            for code, label in design.metadata.choices(design.status_field).items()
-            if label.startswith(_COMPLETED)
+        """By the codes that say so, else by the last visit of the plan."""
+        label, design = _("Completed the study"), self.design
+        told = [
+            {"field": _named(name, design), "op": "in", "value": sorted(codes)}
+            for name, codes in design.completed.items()
+            if self.shows(name)
         ]
-        if codes and self.shows(design.status_field):
-            query = {"where": [{"field": "@status", "op": "in", "value": codes}], **_COUNT}
-        why = _("No status of a subject says that the study was completed.")
-        yield Measure(_("Completed the study"), query, why=why)
+        if told:
+            where = told if len(told) == 1 else [{"any": told}]
+            yield Measure(label, {"where": where, **_COUNT})
+        elif visit := _last_visit(design.plan):
+            done = {"field": "@visits.actual", "op": "<=", "value": self.span.ends[1]}
+            where = [{"field": "@visits.visit", "op": "=", "value": visit}, done, *self._is_in()]
+            said = _(
+                "%(visit)s, the last visit of the plan, done by %(day)s and not withdrawn, as no code says "
+                "who completed the study"
+            ) % {"visit": visit, "day": self.span.last}
+            yield Measure(label, {"where": where, **_COUNT}, said=said)
+        else:
+            why = _(
+                "Neither a code of a field nor one last visit for all says who completed the study."
+            )
+            yield Measure(label, None, why=why)
 
     def withdrawn(self) -> Iterator[Measure]:
         """By the end of the span, and within it."""
@@ -188,6 +200,17 @@ class Measures:
             where = [said, *self.of_site]
             query = {"where": where, **_FINDINGS} if self.is_checked else None
             yield Measure(label, query, "findings", str(NEVER_CHECKED))
+
+
+def _named(name: str, design: StudyDesign) -> str:
+    return "@status" if name == design.status_field else name
+
+
+def _last_visit(plan: VisitPlanSpec) -> str:
+    """The visit that the plan ends with; "" for none, or where arms end with different ones."""
+    arms = {one.arm for one in plan.visits}
+    lasts = {[one for one in plan.visits if one.arm in (arm, "")][-1].visit for arm in arms}
+    return lasts.pop() if len(lasts) == 1 else ""
 
 
 def figure(

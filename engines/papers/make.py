@@ -18,7 +18,7 @@ from core.house.paper.value import PRODUCER, Figure, Paper, Section, Table, ai_m
 from core.privacy.gate import Gate
 from engines.assistant.say.conditions import name_of
 from engines.assistant.say.reader import Reader
-from engines.labels import AI_GENERATED
+from engines.labels import AI_GENERATED, place
 from engines.models import Deviation, PendingAction
 from engines.papers.events import Events, Pick
 from engines.papers.figures import Measure, Measures, Query, Span, figure, rows_of
@@ -209,6 +209,7 @@ class _Asking:
         waiting = {"field": "@findings.status", "op": "in", "value": ["open", "data_changed"]}
         names = {
             "text": _("Finding"),
+            "place": _("Place"),
             "opened": _("Found on"),
             "age": _("Days open"),
             "status": _("Status"),
@@ -290,7 +291,8 @@ def _deviations(
     rows = Deviation.objects.for_user(user).filter(
         project=project, found_at__gte=since, found_at__lt=until
     )
-    confirmed = [*rows.filter(state=Deviation.State.CONFIRMED).order_by("found_at", "pk")]
+    graded = rows.filter(state=Deviation.State.CONFIRMED).select_related("finding")
+    confirmed = [*graded.order_by("found_at", "pk")]
     grades = {grade.value: 0 for grade in Deviation.Grade}
     for one in confirmed:
         grades[one.grade] = grades.get(one.grade, 0) + 1
@@ -308,10 +310,14 @@ def _deviations(
     }
     unit = pgettext("unit", "findings")
     table = Table(
-        (_("Subject"), _("Found on"), _("Grade"), _("What happened"), _("Corrective action")),
+        (
+            *(_("Subject"), _("Place"), _("Found on")),
+            *(_("Grade"), _("What happened"), _("Corrective action")),
+        ),
         tuple(
             (
                 one.record_id,
+                place(one.finding, reader.design.metadata),
                 f"{one.found_at.astimezone(zone):%Y-%m-%d}",
                 one.get_grade_display(),
                 one.text,

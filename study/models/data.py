@@ -87,7 +87,8 @@ class ReadingState(models.Model):
 class FieldRole(models.Model):
     """Which field plays a part that the house must know; without a row the dictionary's proposal holds.
 
-    `of`: the form whose rows a date belongs to, or the lab field that a unit is for; blank for the others.
+    `of`: the form whose rows a date belongs to, or the lab field that a unit is for, or a code that says
+    that a subject completed the study, a row each code; blank for the others.
     """
 
     class Role(models.TextChoices):
@@ -99,16 +100,17 @@ class FieldRole(models.Model):
         UNIT = "unit", _("Unit of a lab value")
         ARM = "arm", _("Arm that visits are planned by")
         UNSCHEDULED = "unscheduled", _("Date of an unscheduled visit")
+        COMPLETED = "completed", _("Code of who completed the study")
 
     project = models.ForeignKey(
         Project, models.CASCADE, related_name="field_roles", verbose_name=_("project")
     )
     role = models.CharField(_("part"), max_length=16, choices=Role.choices)
     of = models.CharField(
-        _("of form or field"),
+        _("of form, field or code"),
         max_length=100,
         blank=True,
-        help_text=_("Blank but for dates and units."),
+        help_text=_("Blank but for dates, units and codes."),
     )
     field = models.CharField(_("REDCap field"), max_length=100)
 
@@ -125,10 +127,14 @@ class FieldRole(models.Model):
         return f"{self.get_role_display()} {self.of} → {self.field}"
 
     def clean(self) -> None:
-        """`of` belongs to dates of forms and to units, and only there."""
-        needs = self.role in {self.Role.FORM_DATE, self.Role.UNIT}
+        """`of` belongs to dates of forms, to units and to codes, and only there."""
+        needs = self.role in {self.Role.FORM_DATE, self.Role.UNIT, self.Role.COMPLETED}
         if needs != bool(self.of):
-            told = _("Please name the form or the lab field.") if needs else _("Leave this blank.")
+            told = (
+                _("Please name the form, the lab field or the code.")
+                if needs
+                else _("Leave this blank.")
+            )
             raise ValidationError({"of": told})
 
 

@@ -43,6 +43,7 @@ COLUMNS: Mapping[str, Source] = {
         ("@findings.status", TEXT, gettext_lazy("Finding: status")),
         ("@findings.rule", TEXT, gettext_lazy("Finding: rule")),
         ("@findings.field", TEXT, gettext_lazy("Finding: field")),
+        ("@findings.place", TEXT, gettext_lazy("Finding: place")),
         ("@findings.opened", DATE, gettext_lazy("Finding: opened")),
         ("@findings.age", NUMBER, gettext_lazy("Finding: days open")),
         ("@findings.text", TEXT, gettext_lazy("Finding")),

@@ -330,6 +330,51 @@ def test_what_cannot_be_counted_says_so_and_why(as_user: AsUser, study: Study) -
 
 
 @pytest.mark.full
+def test_findings_and_deviations_name_their_place(
+    as_user: AsUser, suspended: Callable[[str], TaskRun]
+) -> None:
+    """The same required field is blank at two visits, and in two rows of a form that repeats."""
+    first = PendingAction.objects.get(task_run=suspended("P002"))
+    places = (
+        {"event": "v2_arm_1", "field": "alt"},
+        {"event": "v3_arm_1", "field": "alt"},
+        {"event": "log_arm_1", "instrument": "ae", "instance": "2", "field": "ae_grade"},
+    )
+    for number, place in enumerate(places):
+        first.pk, first.open_key, first._state.adding = None, f"another {number}", True
+        for name, value in place.items():
+            setattr(first, name, value)
+        first.message = "ALT 为必填项，未填写"
+        first.save()
+        Deviation.objects.create(
+            project=first.project, finding=first, record_id=first.record_id, source="rule", text="漏填",
+            found_at=now(), state="confirmed", grade="minor",
+        )  # fmt: skip
+    client = as_user("zhangyi", "zh-hans")
+    expected = {"V2 · 谷丙转氨酶ALT（U/L）", "V3 · 谷丙转氨酶ALT（U/L）"}
+    for kind, head in (("findings", "待中心处理的疑点"), ("ethics", "方案偏离")):
+        section = shown(client, kind).partition(f"<h3>{head}")[2]
+        rows = re.findall(r"<tr>(?:(?!</tr>).)*P002.*?</tr>", section, re.DOTALL)
+        told = {cell for row in rows for cell in re.findall(r"<td.*?>(.*?)</td>", row)}
+        assert expected <= told, (kind, told)
+        assert any("#2" in cell for cell in told), (kind, told)
+
+
+@pytest.mark.full
+def test_the_code_of_who_completed_is_a_setting_of_the_study(as_user: AsUser, study: Study) -> None:
+    client = as_user("zhangyi", "zh-hans")
+    before = figures(shown(client, "ethics"))["完成研究"]
+    assert before[0].endswith("例")
+    FieldRole.objects.create(
+        project=study.project, role="completed", of="2", field="subject_status"
+    )
+    value, told, query = figures(shown(client, "ethics"))["完成研究"]
+    assert json.loads(query)["where"] == [{"field": "@status", "op": "in", "value": ["2"]}]
+    assert value != before[0]
+    assert "已入组" in told
+
+
+@pytest.mark.full
 def test_what_was_never_checked_is_not_computed(
     as_user: AsUser, suspended: Callable[[str], TaskRun]
 ) -> None:

@@ -62,6 +62,7 @@ def test_what_is_stored_wins_over_the_proposal(
         (ROLES, {"role": "sex", "field": "sexx"}, "sex"),
         (ROLES, {"role": "form_date", "of": "labz", "field": "lab_date"}, "labs"),
         (ROLES, {"role": "unit", "of": "glucos", "field": "glucose_unit"}, "glucose"),
+        (ROLES, {"role": "completed", "of": "55", "field": "subject_status"}, "5"),
         (RANGES, {"field": "altt", "high": "40"}, "alt"),
         (RANGES, {"field": "tbil", "high_field": "tbil_uln1"}, "tbil_uln"),
         (WORDS, {"word": "肝酶", "meaning": "altt"}, "alt"),
@@ -85,6 +86,8 @@ def test_a_name_redcap_does_not_know_is_refused_with_the_nearest(
         (RANGES, {"field": "tbil", "high": "1", "high_field": "tbil_uln"}),
         (ROLES, {"role": "form_date", "field": "lab_date"}),
         (ROLES, {"role": "sex", "of": "labs", "field": "sex"}),
+        (ROLES, {"role": "completed", "field": "subject_status"}),
+        (ROLES, {"role": "completed", "of": "1", "field": "alt"}),
     ],
 )
 def test_a_contradiction_is_refused(
@@ -129,3 +132,4 @@ def test_the_page_is_chinese_and_says_when_there_is_nothing(
     page = client.get(f"{ROLES}propose/").content.decode()
     assert "数据字典没有更多建议" in page
     assert FieldRole.objects.filter(role="birth", field="birth_date").exists()
+    assert FieldRole.objects.get(role="completed", of="5").field == "subject_status"
