@@ -18,7 +18,7 @@ from engines.pages.layout import UNREADABLE, render_page, study_of, why_unreadab
 from engines.pages.plots import Form, Plot, Series, plot
 from engines.pages.visit_board import LABELS
 from engines.site_figures import NEVER_CHECKED, SiteFigures, site_figures
-from study.enrolment_forecast import RECENT_DAYS, Forecast, at_month_ends, forecast
+from study.enrolment_forecast import LEAST_DAYS, Forecast, at_month_ends, forecast
 from study.visits.calendar import State
 
 WEEKS, SITES = 12, 6
@@ -144,12 +144,18 @@ def _words(ahead: Forecast, target: int) -> str:
     """What the forecast rests on and when the target is reached."""
     if not ahead.recent:
         return _("Nobody was enrolled in the last %(days)d days: nothing is forecast.") % {
-            "days": RECENT_DAYS
+            "days": ahead.over
         }
+    if ahead.is_too_early:
+        return _(
+            "Less than %(days)d days since the first enrolment: too early to say how it goes on."
+        ) % {"days": LEAST_DAYS}
+    if not ahead.ends:
+        return _("The target of %(target)d is reached: nothing is forecast.") % {"target": target}
     told = _(
         "The forecast carries on the %(count)d enrolled in the last %(days)d days; "
         "its range holds what chance alone allows in 95 of 100 cases."
-    ) % {"count": ahead.recent, "days": RECENT_DAYS}
+    ) % {"count": ahead.recent, "days": ahead.over}
     if not target:
         return told
     months = {
