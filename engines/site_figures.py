@@ -6,7 +6,7 @@ Data come through `study.door` and findings through their own scope, so that sit
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -113,7 +113,7 @@ def site_figures(project: Project, member: Member | None, user: User | None = No
     facts = {name: one.facts for name, one in zip(told, (a for a in answers[2:]), strict=True)}
     enrolled = _days(facts.get("enrolled", ()), ZoneInfo(project.timezone))
     events = _events(design, facts["events"], schedule.sites) if "events" in facts else None
-    spans = _spans(enrolled, answers[1], design, schedule)
+    spans = spans_of(enrolled, answers[1], design, schedule, _ended(design, facts.get("ended", ())))
     findings = _findings(project, member, user, schedule.sites)
     checked = checked_sites(project, member, user, schedule.sites)
     units = _units(project, design, schedule, facts)
@@ -208,6 +208,8 @@ def _questions(project: Project, design: StudyDesign) -> Iterator[tuple[str, Any
         yield "status", {"select": [design.status_field]}
         if consent := _shown(design, age_fields(project, metadata)[1]):
             yield "consent", {"select": [consent]}
+    if says_end := [name for name in design.completed if _shown(design, name)]:
+        yield "ended", {"select": says_end}
     yield "entered", {"select": [f"@changes.{name}" for name in ("field", "from", "to", "at")]}
 
 
@@ -277,23 +279,51 @@ def _says(fact: Fact | None, code: str) -> bool | None:
     return str(fact.value) == code
 
 
-def _spans(
-    enrolled: Mapping[str, date], beside: Answer, design: StudyDesign, schedule: due.Schedule
+def _ended(design: StudyDesign, facts: Iterable[Fact]) -> set[str]:
+    """The subjects of whom a code says that they completed the study."""
+    return {one.subject for one in facts if str(one.value) in design.completed.get(one.field, ())}
+
+
+def spans_of(
+    enrolled: Mapping[str, date],
+    beside: Answer,
+    design: StudyDesign,
+    schedule: due.Schedule,
+    ended: Collection[str],
 ) -> list[Span]:
-    """From enrolment to withdrawal, else until today."""
+    """From enrolment to withdrawal or the last day of the plan, else until today."""
     field = design.plan.withdraw_field
     gone = (one for one in beside.facts if one.field == field)
     left = _days(gone, ZoneInfo(design.plan.timezone)) if field else {}
+    last, today = _last_days(schedule, ended), schedule.today
     return [
         Span(
             schedule.sites.get(who, ""),
             who,
             day,
-            min(left.get(who, schedule.today), schedule.today),
+            min(left.get(who, today), last.get(who, today), today),
         )
         for who, day in enrolled.items()
-        if day <= schedule.today
+        if day <= today
     ]
+
+
+def _last_days(schedule: due.Schedule, ended: Collection[str]) -> dict[str, date]:
+    """Subject -> the last day of its plan: each visit's own, else the end of its window.
+
+    Of who completed the study, the last visit that was done. Where a window cannot be told the plan goes on.
+    """
+    plans: defaultdict[str, list[due.SubjectVisit]] = defaultdict(list)
+    for one in schedule.visits:
+        plans[one.subject].append(one)
+    found = {}
+    for who, visits in plans.items():
+        done = [one.actual for one in visits if one.actual]
+        days = done if who in ended and done else [one.actual or one.close for one in visits]
+        known = [day for day in days if day]
+        if len(known) == len(days):
+            found[who] = max(known)
+    return found
 
 
 def _findings(

@@ -50,6 +50,11 @@ class Indicator(StrEnum):
         return self in (Indicator.ADVERSE, Indicator.DEVIATIONS)
 
     @property
+    def ends_with_exposure(self) -> bool:
+        """Whether what comes after a subject's last day counts no more: its day is the one it happened on."""
+        return self is Indicator.ADVERSE
+
+    @property
     def low_is_suspicious(self) -> bool:
         """Whether a low rate asks for a look: adverse events that nobody reports."""
         return self is Indicator.ADVERSE
@@ -129,7 +134,10 @@ class SiteRow:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """One indicator over all sites of a reader; `limit`: the study's quality tolerance limit, by `SCALE`."""
+    """One indicator over all sites of a reader; `limit`: the study's quality tolerance limit, by `SCALE`.
+
+    `left_out`: the hits that no exposure stands beside (`exposed`).
+    """
 
     indicator: Indicator
     rows: tuple[SiteRow, ...]
@@ -137,6 +145,7 @@ class Assessment:
     of: int
     phi: float
     limit: float | None = None
+    left_out: int = 0
 
     @property
     def shown(self) -> float | None:
@@ -156,6 +165,28 @@ def month_ends(today: date, count: int = MONTHS) -> list[date]:
         ends.append(first - timedelta(days=1))
         first = ends[-1].replace(day=1)
     return ends[::-1]
+
+
+def exposed(
+    indicator: Indicator, units: Iterable[Unit], spans: Iterable[Span]
+) -> tuple[list[Unit], int]:
+    """The units of subjects with days in the study, none before the first; and how many hits that leaves out.
+
+    What has no date counts, and what was found after the last day of a subject may have happened before.
+    """
+    days = {one.subject: one for one in spans if one.first <= one.last}
+    kept, left_out = [], 0
+    for unit in units:
+        span = days.get(unit.subject)
+        if span and (unit.since is None or _is_within(indicator, unit.since, span)):
+            kept.append(unit)
+        else:
+            left_out += unit.hits
+    return kept, left_out
+
+
+def _is_within(indicator: Indicator, day: date, span: Span) -> bool:
+    return span.first <= day and not (indicator.ends_with_exposure and day > span.last)
 
 
 def tally(units: Iterable[Unit], spans: Iterable[Span], at: date, today: date) -> dict[str, Tally]:
@@ -188,7 +219,11 @@ def assess(
     limit: float | None = None,
 ) -> Assessment:
     """Rates, scores and flags of each site as of today, and since when they are flagged."""
-    days = spans if indicator.is_by_exposure else ()
+    days: Sequence[Span] = ()
+    left_out = 0
+    if indicator.is_by_exposure:
+        days = spans
+        units, left_out = exposed(indicator, units, spans)
     tallies = [tally(units, days, at, today) for at in month_ends(today)]
     now = tallies[-1]
     scored = [scores(indicator, one) for one in tallies]
@@ -209,7 +244,7 @@ def assess(
         )
         for site, own in sorted(now.items())
     )
-    return Assessment(indicator, rows, whole.hits, whole.of, scored[-1][1], limit)
+    return Assessment(indicator, rows, whole.hits, whole.of, scored[-1][1], limit, left_out)
 
 
 def is_few(indicator: Indicator, own: Tally) -> bool:

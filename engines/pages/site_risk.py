@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods
 
 from core.house.db import atomic
@@ -229,7 +229,7 @@ def _table(
         else _line(found.site_name(one), rows.get(one), keys, is_whole)
         for one in codes
     ]
-    note = _left_out(found) if indicator is Indicator.ENTRY_LAG else ""
+    note = _left_out(found) if indicator is Indicator.ENTRY_LAG else _without_exposure(told)
     return Table(indicator, label, about, told, lines, _rate(told.shown), note)
 
 
@@ -248,6 +248,17 @@ def _left_out(found: SiteFigures) -> str:
         "When a visit was entered is known only since this study is read here: "
         "%(left)d of %(done)d visits done were entered before and are not counted."
     ) % {"left": done - counted, "done": done}
+
+
+def _without_exposure(told: Assessment) -> str:
+    """How many events no day in the study stands beside."""
+    if not told.left_out:
+        return ""
+    return ngettext(
+        "%(count)d is not counted: outside the days in the study, or of a subject never enrolled.",
+        "%(count)d are not counted: outside the days in the study, or of subjects never enrolled.",
+        told.left_out,
+    ) % {"count": told.left_out}
 
 
 def _line(name: str, row: SiteRow | None, keys: Mapping[str, int], is_whole: bool) -> Line:

@@ -18,7 +18,10 @@ ENDS = [date(2025, m, d) for m, d in ((9, 30), (10, 31), (11, 30), (12, 31))] + 
 
 
 def generated(seed: int, by_exposure: bool) -> tuple[list[Unit], list[Span]]:
-    """Twenty sites of 1 to 15 subjects; some sites report far more or far less than others."""
+    """Twenty sites of 1 to 15 subjects; some sites report far more or far less than others.
+
+    By exposure, some events lie before or after their subject's days, or are of one who was never enrolled.
+    """
     chance = random.Random(seed)
     units, spans = [], []
     for number in range(20):
@@ -33,6 +36,10 @@ def generated(seed: int, by_exposure: bool) -> tuple[list[Unit], list[Span]]:
                     if chance.random() < rate:
                         since = first + timedelta(days=day)
                         units.append(Unit(site, subject, since, of=0, hits=1))
+                for day in (first - timedelta(days=3), last + timedelta(days=3), None):
+                    who = chance.choice([subject, f"screened {subject}"])
+                    if chance.random() < 0.3:
+                        units.append(Unit(site, who, day, of=0, hits=1))
                 continue
             for _n in range(chance.randint(0, 12)):
                 since = chance.choice([None, first + timedelta(days=chance.randint(0, 90))])
@@ -40,6 +47,21 @@ def generated(seed: int, by_exposure: bool) -> tuple[list[Unit], list[Span]]:
                 later = since + timedelta(days=9) if since and chance.random() < 0.5 else None
                 units.append(Unit(site, subject, since, hits=int(wrong), hit_on=later))
     return units, spans
+
+
+def belongs(unit: Unit, spans: list[Span], indicator: Indicator) -> bool:
+    """Whether an event lies where its subject's days are counted; what was found afterwards counts, too."""
+    if indicator not in (Indicator.ADVERSE, Indicator.DEVIATIONS):
+        return True
+    for span in spans:
+        if span.subject == unit.subject:
+            days = [
+                span.first + timedelta(days=n) for n in range((span.last - span.first).days + 1)
+            ]
+            if indicator is Indicator.DEVIATIONS:
+                days += [days[-1] + timedelta(days=n) for n in range(400)]
+            return unit.since is None or unit.since in days
+    return False
 
 
 def counted(
@@ -98,6 +120,10 @@ def test_figures_of_twenty_sites_equal_plain_counting(indicator: Indicator, seed
     by_exposure = indicator in (Indicator.ADVERSE, Indicator.DEVIATIONS)
     units, spans = generated(seed, by_exposure)
     told = assess(indicator, units, spans, today=TODAY)
+    apart = [one for one in units if not belongs(one, spans, indicator)]
+    assert told.left_out == sum(one.hits for one in apart)
+    assert bool(apart) is by_exposure
+    units = [one for one in units if one not in apart]
     low_counts = indicator is Indicator.ADVERSE
     months = [judged(counted(units, spans, by_exposure, at), by_exposure) for at in ENDS]
     found = counted(units, spans, by_exposure, TODAY)
@@ -139,6 +165,20 @@ def test_a_small_site_is_too_few_to_say(subjects: int, days: int, is_few: bool) 
     units, spans = ([one for part in parts for one in part[n]] for n in (0, 1))
     row = assess(Indicator.ADVERSE, units, spans, today=TODAY).rows[-1]
     assert (row.is_few, row.score is None, row.flag == 0) == (is_few, is_few, is_few)
+
+
+@pytest.mark.parametrize("indicator", [Indicator.ADVERSE, Indicator.DEVIATIONS])
+def test_events_of_who_was_never_enrolled_make_no_site_large_enough(indicator: Indicator) -> None:
+    """One subject with 40 days, and two screen failures with an event each; then one before enrolment."""
+    parts = [site_of("a", 10, 100, 10), site_of("b", 10, 100, 10), site_of("c", 1, 40, 0)]
+    units, spans = ([one for part in parts for one in part[n]] for n in (0, 1))
+    day = TODAY - timedelta(days=5)
+    units += [Unit("c", f"failed {n}", day, of=0, hits=1) for n in range(2)]
+    units.append(Unit("c", "c-0", TODAY - timedelta(days=40), of=0, hits=1))
+    told = assess(indicator, units, spans, today=TODAY)
+    row = told.rows[-1]
+    assert (row.site, row.hits, row.of, row.subjects, row.is_few) == ("c", 0, 40, 1, True)
+    assert (told.hits, told.left_out) == (20, 3)
 
 
 def test_too_few_events_are_flagged_where_they_are_suspicious_alone() -> None:
