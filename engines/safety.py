@@ -292,6 +292,8 @@ def _change(one: SafetyClock, changed: Mapping[str, Any]) -> None:
     for name, value in changed.items():
         setattr(one, name, value)
     if one.state != before:
+        if one.state == State.RUNNING:  # its cards were closed: all is told anew
+            one.stages.all().delete()
         _audited(_ACTIONS.get(State(one.state), "safety.start"), one)
 
 

@@ -107,7 +107,7 @@ class ClockStage(models.Model):
     """That a clock came to a point of which people are told, and when they were; each once.
 
     It exists because the sweep that finds it knows no channel, and one that fires twice must tell once. A due
-    time that is put off by newer data can come near and pass again.
+    time that is put off by newer data can come near and pass again; a clock that runs again has come to none.
     """
 
     class Stage(models.TextChoices):

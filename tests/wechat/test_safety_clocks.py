@@ -14,12 +14,12 @@ from engines.models import ClockStage, Deviation, PendingAction, SafetyClock
 from engines.pages.safety import state_words
 from projects.models import AuditEntry, Member, Project
 from study import sync
-from study.models import ReadingState
+from study.models import BlindedField, ReadingState
 from tests.engines.cron.kit import at, clock
 from tests.engines.safety_kit import NEW, TOLD, enter, read, swept, switched_on
 from tests.support.study import Study
 from tests.wechat.working import outgoing, payloads
-from wechat.models import Card, OutboxMessage
+from wechat.models import Alert, Card, OutboxMessage
 from wechat.outbound import safety_notices
 
 pytestmark = pytest.mark.django_db
@@ -236,6 +236,109 @@ def test_what_is_no_longer_serious_asks_for_nothing(running: Study) -> None:
         assert closed.state == "data_changed"
 
 
+def open_cards() -> int:
+    """How many cards about the event of these tests ask for something."""
+    keys = {
+        str(key) for key in ClockStage.objects.filter(clock=mine()).values_list("pk", flat=True)
+    }
+    rows = Card.objects.filter(kind="safety", state="open").values_list("seen", flat=True)
+    return sum(bool(keys & {*seen.split(",")}) for seen in rows)
+
+
+@pytest.mark.full
+def test_what_is_serious_again_is_told_again(running: Study) -> None:
+    with at(clock(running, "09:00")):
+        enter(running)
+        swept()
+        due = mine().due_at
+        enter(running, ae_serious="0")
+        swept()
+        assert (mine().state, open_cards()) == ("withdrawn", 0)
+        enter(running)
+        swept()
+        assert (mine().state, mine().due_at, stages()) == ("running", due, ["started"])
+        assert open_cards() == 1
+        assert len(told_to("wanghushi")) == 2
+    with at(clock(running, "09:00", days=1)):
+        swept()
+        assert stages() == ["started", "overdue"]
+
+
+@pytest.mark.full
+def test_a_report_that_is_taken_back_is_asked_for_again(running: Study) -> None:
+    """The date belonged to another subject; the clock has been overdue, and is again."""
+    today = f"{clock(running, '00:00', days=1):%Y-%m-%d}"
+    with at(clock(running, "09:00")):
+        enter(running)
+        swept()
+    with at(clock(running, "09:30", days=1)):
+        swept()
+        assert stages() == ["started", "overdue"]
+        enter(running, sae_report_date=today)
+        swept()
+        assert (mine().state, open_cards()) == ("reported", 0)
+        before = len(told_to("wanghushi"))
+    with at(clock(running, "10:30", days=1)):
+        enter(running, sae_report_date="")
+        swept()
+        assert mine().is_overdue(clock(running, "10:30", days=1))
+        assert (stages(), open_cards()) == (["overdue"], 1)
+        assert len(told_to("wanghushi")) == before + 1
+        again = finding()
+        assert again
+        assert again.state == "open"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("way", ["inactive", "unreachable", "blinded"])
+def test_administrators_are_told_where_nobody_of_the_site_can_be(running: Study, way: str) -> None:
+    people = Member.objects.filter(project=running.project, role__in=["CRC", "PI"])
+    if way == "inactive":
+        people.update(is_active=False)
+    elif way == "unreachable":
+        for one in people:
+            Alert.objects.create(code=Alert.Code.UNREACHABLE, subject=one.wecom_userid)
+    with at(clock(running, "09:00")):
+        if way == "blinded":
+            Member.objects.filter(project=running.project, role="ADMIN").update(is_unblinded=True)
+            BlindedField.objects.create(project=running.project, field="ae_serious", kind="lab")
+            Project.objects.update(blinded_since=clock(running, "08:00"))
+            running.project.refresh_from_db()
+        enter(running)
+        swept()
+        assert stages() == ["started"]
+        told = told_to("admin")
+        assert ["需要上报" in one["main_title"]["title"] for one in told] == [True]
+        assert not Alert.objects.filter(code=Alert.Code.SAFETY).exists()
+
+
+@pytest.mark.full
+def test_administrators_are_not_told_at_the_start_where_others_are(running: Study) -> None:
+    Alert.objects.create(code=Alert.Code.UNREACHABLE, subject="wanghushi")
+    with at(clock(running, "09:00")):
+        enter(running)
+        swept()
+    assert told_to("zhangyi")
+    assert not told_to("admin")
+
+
+@pytest.mark.full
+def test_the_operator_is_told_where_nobody_can_be(running: Study) -> None:
+    Member.objects.filter(project=running.project).update(is_active=False)
+    with at(clock(running, "09:00")):
+        enter(running)
+        swept()
+        [alert] = Alert.objects.filter(code=Alert.Code.SAFETY, cleared_at=None)
+        assert (alert.subject, alert.times) == (running.project.code, 1)
+        assert "P001" not in alert.detail
+        assert alert.remedy
+    with at(clock(running, "09:00", days=1)):
+        swept()
+        alert.refresh_from_db()
+        assert alert.times == 2
+        assert "overdue" in alert.detail
+
+
 def known_clocks() -> list[tuple[Any, ...]]:
     rows = SafetyClock.objects.order_by("pk")
     return [*rows.values_list("record_id", "recipient", "state", "due_at", "reported_on")]
@@ -372,7 +475,8 @@ def test_where_the_clocks_rest_none_runs_on(running: Study, way: str) -> None:
             Project.objects.update(status="active")
         swept()
         assert mine().state == "running"
-        assert stages() == ["started"], "told before"
+        assert stages() == ["started"]
+        assert open_cards() == 1, "the card of before was closed"
 
 
 @pytest.mark.full

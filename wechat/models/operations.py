@@ -39,7 +39,8 @@ class AccessToken(models.Model):
 class Alert(models.Model):
     """Something an operator has to mend, one row per cause: a log line alone is seen by nobody (wecom.md 9.8).
 
-    `subject` is the userid of an unreachable member, the channel of a wrong key, else blank. `cleared_at` is
+    `subject` is the userid of an unreachable member, the channel of a wrong key, the step that failed, the
+    code of the study whose event nobody can be told of, else blank. `cleared_at` is
     set when it works again.
     """
 
@@ -57,6 +58,7 @@ class Alert(models.Model):
         BOT_KICKED = "bot_kicked", _("Another connection took the smart bot over")
         BOT_SECRET = "bot_secret", _("WeCom refuses the smart bot's secret")
         BOT_DOWN = "bot_down", _("The smart bot's long connection does not come about")
+        SAFETY = "safety", _("Nobody can be told of a serious event that is to be reported")
 
     REMEDIES = {
         Code.KEY: _(
@@ -89,6 +91,10 @@ class Alert(models.Model):
         ),
         Code.BOT_DOWN: _(
             "Let this server reach openws.work.weixin.qq.com, port 443: look at DNS, proxy, firewall."
+        ),
+        Code.SAFETY: _(
+            "Tell the study's administrator at once: the site needs an active coordinator or investigator, or "
+            "the study an administrator, whom WeCom reaches and who may see the subject."
         ),
         Code.AUDIT: _(
             "Run manage.py audit verify: it names every place. Find out who had access to the database."

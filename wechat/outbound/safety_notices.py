@@ -1,5 +1,7 @@
 """Telling the responsible of the clocks of serious events by card: started, soon due, overdue; each once.
 
+Where none of them can be reached the administrators are told, and where these cannot either the operator is.
+
 What is told names subject, recipient and times, nothing of the event. It waits for no best time. A card asks
 for nothing but to look: its buttons open pages. It is closed once none of its reports is to be made any
 more, or where one is due at another time than it says. `Card.seen` holds the keys of the stages it shows.
@@ -27,7 +29,7 @@ from projects.models import Member, Role
 from projects.scoping import is_blinded
 from study.models import Subject
 from wechat.models import Card
-from wechat.outbound import cards
+from wechat.outbound import alerts, cards
 
 KIND = "safety"
 AT_ONCE = 200
@@ -115,10 +117,19 @@ def _became(row: ClockStage) -> str:
 
 
 def _audience(row: ClockStage) -> list[Member]:
-    one = row.clock
-    people = Member.objects.filter(
-        project=one.project_id, is_active=True, role__in=_ROLES[Stage(row.stage)]
-    )
+    """Who is told; administrators in place of nobody who can be reached, and then the operator."""
+    people, away = _knowing(row.clock, *_ROLES[Stage(row.stage)]), alerts.unreachable()
+    if all(one.wecom_userid in away for one in people):
+        people = list({one.pk: one for one in [*people, *_knowing(row.clock, Role.ADMIN)]}.values())
+    if all(one.wecom_userid in away for one in people):
+        code = row.clock.project.code
+        alerts.sound(alerts.Code.SAFETY, f"safety clock {row.clock_id} {row.stage}", subject=code)
+    return people
+
+
+def _knowing(one: SafetyClock, *roles: Role) -> list[Member]:
+    """Members of these roles who may know of a clock and have an account to be told by."""
+    people = Member.objects.filter(project=one.project_id, is_active=True, role__in=roles)
     people = people.exclude(wecom_userid="").select_related("project", "person")
     return [
         member
