@@ -273,8 +273,8 @@ def _visits(asked: Question, setting: Setting) -> list[Query]:
         where += _visit_states(asked, bool(planned)) + _visit_period(asked)
     query = _base(asked, where, [] if asked.aggregate else list(_VISITS))
     if asked.shape is Shape.NEXT_VISIT or asked.aspect == "last":
-        # One visit with all that is told of it: columns of their own would be of several.
-        query["rows"] = {"latest": 1} if asked.aspect == "last" else {"first": 1}
+        # Of those that were made some may be in doubt: its reason is told of the last one only.
+        query["rows"] = {"latest": 1} if asked.aspect == "last" else "first"
     return [query]
 
 
