@@ -19,7 +19,7 @@ JOBS: dict[str, Promise] = {
     "partitions": _("Prepare the months of the flow log"),
     "distil memory": _("Distil the day into hot memory"),
     "prune memory": _("Shorten hot memory that has grown too long"),
-    "check visits": _("Check visits that were missed"),
+    "check days": _("Check what the day decides: missed visits, rules that name today"),
     "check models": _("Check the language models of the day"),
     "weekly reports": _("Write weekly reports"),
     "profile users": _("Learn preferences from feedback"),
@@ -38,7 +38,9 @@ SKILL = "skill:"
 FIRED: dict[str, Promise] = {
     "skill": _("A scheduled workflow of a study"),
     "distil": JOBS["distil memory"],
-    "visits": JOBS["check visits"],
+    "day": JOBS["check days"],
+    # Until rules that name the day were looked at with them.
+    "visits": _("Check visits that were missed"),
     "feedback": JOBS["profile users"],
     "wechat.reviews.reconcile": _("Compare review cards with their reviews"),
     "wechat.forget": _("Delete messages after their time"),

@@ -22,7 +22,7 @@ from projects.models import AuditEntry
 from wechat import housekeeping
 
 STUDY = "0d3ad5e4-5a0b-4b57-9a52-3a8d1ad1d2c5"
-KEYED = [f"{name}:{STUDY}" for name in ("skill", "distil", "feedback")]
+KEYED = [f"{name}:{STUDY}" for name in ("skill", "distil", "day", "feedback")]
 LIST = "/admin/house/cronfiring/"
 TRAIL = "/admin/projects/auditentry/"
 
