@@ -194,6 +194,10 @@ def test_what_does_not_fit_whole_is_decided_in_the_console(
     for _twice in range(2):
         told = say(f"同意 {review.pk} 已核对", "admin")
         assert QUESTION not in told
+        assert (
+            said("This review cannot be shown here as a whole: please decide in the console.")
+            in told
+        )
         assert f"/admin/engines/review/{review.pk}/change/" in told
     assert state(review) == ("open", "")
 
@@ -202,6 +206,7 @@ def test_what_does_not_fit_whole_is_decided_in_the_console(
 def test_nobody_decides_on_the_part_that_they_may_read(study: Study) -> None:
     node = human(description=f"{QUESTION}, 与 {OF_B} 重复?", reviewers=["CRC"])
     review = review_of(run_of(study, new_skill(study, {"ask": node}), OF_A))
+    deliver()
     for _twice in range(2):
         assert QUESTION not in say(f"同意 {review.pk} 已核对", "wanghushi")
     assert state(review) == ("open", "")

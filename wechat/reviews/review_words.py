@@ -74,9 +74,12 @@ def shown_now(review: Review, member: Member) -> tuple[str, bool]:
     Where a part is not theirs to read, or would only be linked to, the console shows it: nobody decides on
     the rest of it.
     """
-    hint = _("You have not been shown this review; nothing was decided.")
     text = in_words(Circle.of(review, review.task_run))
     most = min(settings.WECOM_MOST_PARTS, streams.LIMIT // LIMIT)
     is_short = len(split(neutralise(text, markdown=True))) < most
     is_whole = is_short and told_to(member, text) == text
-    return "\n".join([hint, *([text] if is_whole else []), page_of(review)]), is_whole
+    if not is_whole:
+        hint = _("This review cannot be shown here as a whole: please decide in the console.")
+        return f"{hint} {page_of(review)}", False
+    hint = _("You have not been shown this review; nothing was decided.")
+    return "\n".join([hint, text, page_of(review)]), True
