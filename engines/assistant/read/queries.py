@@ -25,7 +25,8 @@ _VISITS = [
 ]
 _FINDINGS = [f"@findings.{c}" for c in ("rule", "text", "status", "opened", "age")]
 _REVIEWS = [f"@reviews.{c}" for c in ("question", "waiting_for", "since")]
-_RUNS = [f"@runs.{c}" for c in ("status", "final_state", "ended", "reason", "skill")]
+_RUNS = [f"@runs.{c}" for c in ("status", "final_state", "ended", "reason")]
+_CHECKS: Query = {"field": "@runs.skill", "op": "contains", "value": "qc_process"}
 _CHANGES = [f"@changes.{c}" for c in ("field", "from", "to", "at")]
 _FILLED = {"undecided": "@findings.reason", "mine": "@findings.mine"}
 _JUDGED = (Shape.LIST, Shape.COUNT, Shape.YES_NO, Shape.GROUPS, Shape.SHARE)
@@ -316,7 +317,7 @@ def _late_within(asked: Question, planned: bool) -> list[Query]:
     return [{"any": [{"all": made}, {"all": due}]}]
 
 
-def _findings(asked: Question, setting: Setting) -> list[Query]:
+def _findings(asked: Question, setting: Setting, check: Query = _CHECKS) -> list[Query]:
     """Findings, of fields where some are named; of who is named also what waits and what was checked."""
     opened = asked.aspect != "why" and not (asked.period and asked.aspect in ("", "new"))
     where: list[Query] = (
@@ -334,7 +335,8 @@ def _findings(asked: Question, setting: Setting) -> list[Query]:
     if fields:
         found += _findings(replace(asked, select=()), setting)[:1]
     # The newest check of each kind: one that passed says nothing of another that failed.
-    found.append(_base(asked, [{"field": "@runs.newest", "op": "filled"}], list(_RUNS)))
+    newest: list[Query] = [check, {"field": "@runs.newest", "op": "filled"}]
+    found.append(_base(asked, newest, list(_RUNS)))
     return found + ([_base(asked, [], list(_REVIEWS))] if not asked.aspect else [])
 
 
@@ -387,4 +389,6 @@ def _eligibility(asked: Question, setting: Setting) -> list[Query]:
     )
     noted = [meant.readings[0].name for meant in told if meant and meant.readings]
     select = list(dict.fromkeys([*(noted or ["@status"]), *asked.select]))
-    return [_base(asked, [], select), *_findings(replace(asked, select=()), setting)]
+    # A check of adverse events or of visits says nothing of whether one may be enrolled.
+    check = _CHECKS | {"op": "="}
+    return [_base(asked, [], select), *_findings(replace(asked, select=()), setting, check)]

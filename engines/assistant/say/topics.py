@@ -75,7 +75,6 @@ def _findings_of(case: Case, made: list[Part]) -> list[Part]:
     others, reviews, runs = ([row for row in beside if row.first.kind is kind] for kind in kinds)
     others = [row for row in others if row.text("@findings.status") not in _SETTLED]
     reviews = [row for row in reviews if row.text("@reviews.question")]
-    runs = work.checks(runs)
     why, unended = case.question.aspect == "why", work.unended(runs)
 
     def worded(kind: Kind, rows: Sequence[Row]) -> list[Part]:
@@ -148,7 +147,7 @@ def eligibility(case: Case) -> list[Part]:
     """
     rows = [row for _q, answer in case.results[1:] for row in rows_of(answer.facts)]
     found = [row for row in rows if row.first.kind is Kind.FINDING]
-    runs = work.checks([row for row in rows if row.first.kind is Kind.RUN], whole=True)
+    runs = [row for row in rows if row.first.kind is Kind.RUN]
     unended = work.unended(runs)
     unchecked = [one for one in case.subjects if one not in {row.subject for row in runs}]
     text = _("%(subject)s: the check of eligibility was not run yet")

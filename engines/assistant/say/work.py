@@ -15,7 +15,7 @@ from engines.labels import ENDS
 from engines.models import TaskRun
 from study.facts import Kind
 
-_QC, _PASSED = "qc_process", "end_success"
+_PASSED = "end_success"
 
 
 def word_work(
@@ -49,12 +49,6 @@ def word_work(
             marks=marks(fact for row in rows for fact in row.facts),
         )
     ]
-
-
-def checks(rows: Sequence[Row], *, whole: bool = False) -> list[Row]:
-    """The runs that check data; `whole`: those of the check of whether a subject may be enrolled."""
-    types = ((row, row.text("@runs.skill")) for row in rows)
-    return [r for r, told in types if told == _QC or (told.startswith(f"{_QC}:") and not whole)]
 
 
 def unended(rows: Sequence[Row]) -> list[Row]:
