@@ -88,9 +88,10 @@ def _check_some(project: Project, after: str, since: date | None) -> str:
     visits, missed = _missed(project, workflows, after)
     study = Study.load(project)
     dated = [one for skill, graph in workflows if (one := _dated(skill, graph, study))]
-    present = Subject.objects.filter(project=project, is_present=True, record_id__gt=after)
-    ids = {*present.values_list("record_id", flat=True)} if dated else set()
-    left = sorted(missed.keys() | ids)
+    present = Subject.objects.filter(project=project, is_present=True)
+    ids = present.values_list("record_id", flat=True) if dated else ()
+    # Compared here and not by the database, which may sort by the rules of a language.
+    left = sorted(missed.keys() | {one for one in ids if one > after})
     some = left[:AT_ONCE]
     read = snapshot.read_subjects(project, some) if some else []
     if some and not read:
