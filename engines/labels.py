@@ -85,7 +85,7 @@ def node_title(config: dict[str, Any], key: str | None) -> str:
     return title(key, config.get("nodes", {}).get(key)) if key else ""
 
 
-def place(row: PendingAction | RedcapQuery, metadata: StudyMetadata | None) -> str:
+def place_of_finding(row: PendingAction | RedcapQuery, metadata: StudyMetadata | None) -> str:
     """Event, form of a repeat and its number, and the field, as the dictionary names them; "" for none."""
     event, form, field = row.event, row.instrument, row.field
     if metadata is not None:

@@ -327,7 +327,8 @@ def _advance(skill: Skill, one: SafetyClock) -> None:
     with atomic():
         row = ClockStage(clock=one, stage=stage, due_at=one.due_at)
         if is_new(row) and stage == Stage.OVERDUE:
-            _checked(skill, one.record_id, f"{one.pk}:{one.due_at.isoformat()}")
+            # Told anew, it is checked anew, too.
+            _checked(skill, one.record_id, f"{one.pk}:{one.due_at.isoformat()}:{row.pk}")
 
 
 def untold(most: int) -> list[list[ClockStage]]:

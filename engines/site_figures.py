@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy
 from core.house import clock
 from engines import safety
 from engines.models import Deviation, PendingAction, TaskRun
+from engines.sop.chain import PARTIAL
 from projects.models import Member, Project
 from projects.scoping import User
 from study import door, proposals
@@ -171,6 +172,7 @@ def checked_sites(
     runs = _seen(TaskRun.objects, member, user).filter(
         project=project, status__in=ended, skill__skill_type__startswith="qc_process"
     )
+    runs = runs.exclude(triggered_by__in=PARTIAL)
     looked_at = runs.exclude(skill__skill_type=safety.TYPE).filter(record_id__in=sites)
     found = _seen(PendingAction.objects, member, user).exclude(skill_type=safety.TYPE)
     found = found.filter(project=project, record_id__in=sites)

@@ -107,11 +107,11 @@ def check_days() -> None:
 
 
 @shared_task
-def check_day(project_id: str, after: str = "") -> None:
+def check_day(project_id: str, after: str = "", due_at: str = "") -> None:
     """Check some subjects of a study `after` the last ones; come back for the others."""
     project = Project.objects.filter(pk=project_id, status__in=daily_checks.STUDIES).first()
-    if project is not None and (last := daily_checks.check(project, after)):
-        check_day.apply_async((project_id,), {"after": last})
+    if project is not None and (more := daily_checks.look_at_day(project, after, due_at)):
+        check_day.apply_async((project_id,), {"after": more.last, "due_at": more.due})
 
 
 @shared_task

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from core.house import clock
 from engines import labels, redcap_asks
 from engines.models import PendingAction, Review, TaskRun
+from engines.sop.chain import PARTIAL
 from engines.sop.checks import switch
 from engines.sop.findings import UNDECIDED
 from memory.reports.weeks import Period
@@ -44,7 +45,7 @@ def findings(project: Project, member: Member | None, user: User | None = None) 
                 "rule": row.rule_key,
                 # Of no field in particular: that is known, and no blank.
                 "field": row.field or "-",
-                "place": labels.place(row, metadata),
+                "place": labels.place_of_finding(row, metadata),
                 "opened": _day(project, row.created_at),
                 "age": (today - datetime.fromisoformat(_day(project, row.created_at)).date()).days,
                 "text": _told(row, metadata, asked.get(row.pk)),
@@ -72,7 +73,7 @@ def _asked_by_redcap(
                 "assignee": one.assigned,
                 "rule": redcap_asks.RULE,
                 "field": one.field or "-",
-                "place": labels.place(one, metadata),
+                "place": labels.place_of_finding(one, metadata),
                 "opened": opened,
                 "age": (today - date.fromisoformat(opened)).days,
                 "text": redcap_asks.words(one) + note,
@@ -127,8 +128,9 @@ def reviews(project: Project, member: Member | None, user: User | None = None) -
 
 
 def runs(project: Project, member: Member | None, user: User | None = None) -> Rows:
-    """Runs of all states, oldest first."""
+    """Checks of all states, oldest first; runs of single rules say nothing of the whole."""
     found = _visible(TaskRun.objects, project, member, user).select_related("skill")
+    found = found.exclude(triggered_by__in=PARTIAL)
     rows = [*found.defer("data", "config", "skill__config").order_by("created_at")]
     newest = {(row.record_id, row.skill_id): row.pk for row in rows}
     on = switch.running(project)

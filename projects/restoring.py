@@ -16,6 +16,7 @@ from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.core.cache import cache
 from django.core.checks import CheckMessage, Error, register
+from django.core.management import call_command
 from django.db import DatabaseError, connection
 from django.utils.timezone import now
 
@@ -227,7 +228,10 @@ def _place(anchors: Path) -> None:
 
 def settle(manifest: Manifest, *, moved: bool) -> None:
     """What must not be as it was, once the database is back: log-ins, messages of the broker, the cache."""
-    # While the mark stands: no process starts with the cache of the house before.
+    # While the mark stands: no process starts with the cache of the house before. That of a house with Redis
+    # had no table for it.
+    if not settings.REDIS_URL:
+        call_command("createcachetable", verbosity=0)
     cache.clear()
     with atomic():
         Session.objects.all().delete()

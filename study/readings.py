@@ -222,16 +222,17 @@ def _keep(
             for key, row in fresh.items()
             if key not in newer and (key not in before or before[key].digest != row.digest)
         }
-        over = [
-            row.pk
-            for key, row in before.items()
-            if key not in newer and (key in new or key not in fresh)
-        ]
+        over = [row.pk for key, row in before.items() if key not in newer and key not in fresh]
+        superseded = [before[key].pk for key in new if key in before]
         for row in new.values():
             row.is_followed = not follows
+        ended = {"is_current": False, "last_seen": since}
         for start in range(0, len(over), CHUNK):
-            ended = current.filter(pk__in=over[start : start + CHUNK])
-            ended.update(is_current=False, last_seen=since, is_followed=not follows)
+            gone = current.filter(pk__in=over[start : start + CHUNK])
+            gone.update(**ended, is_followed=not follows)
+        # Of these the new version bears the mark: that they were followed up tells what is old.
+        for start in range(0, len(superseded), CHUNK):
+            current.filter(pk__in=superseded[start : start + CHUNK]).update(**ended)
         Reading.objects.bulk_create(new.values(), CHUNK, ignore_conflicts=True)
         if new or over:
             state["version"] = secrets.randbits(62)

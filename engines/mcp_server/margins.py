@@ -22,7 +22,7 @@ MOST_CELLS = 1000
 """A larger table is kept back unseen: to look at each of its cells would take seconds."""
 
 
-def told(count: int, least: int) -> str:
+def told_count(count: int, least: int) -> str:
     """A count as its interval: `<5`, `10-14`; with a limit of 1 as it is."""
     if least == 1:
         return str(count)

@@ -39,7 +39,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from engines.mcp_server.margins import Cell, is_kept_back, told
+from engines.mcp_server.margins import Cell, is_kept_back, told_count
 from projects.models import Member, Project
 from study import door
 from study.blinding import mask
@@ -57,7 +57,7 @@ Choices = Mapping[str | None, str]
 def answer(
     project: Project, member: Member, said: Mapping[str, Any], blinded: frozenset[str]
 ) -> dict[str, Any]:
-    """The Answer to a counting StudyQuery: no subjects, counts as intervals by `project.small_cell` (`told`).
+    """The Answer to a counting StudyQuery: no subjects, counts as intervals by `project.small_cell`.
 
     A count that is kept back is null. `blinded`: as of `study.door`. Raises study.query.errors.QueryError,
     also for what is no such count.
@@ -83,13 +83,15 @@ def answer(
     cells = [cell for cell in table if _is_meant(cell, choices, wanted)]
     count = sum(table[cell] for cell in cells) if by else total
     return {
-        "facts": [] if query.by else [_fact(told(count, least) if is_open else None)],
+        "facts": [] if query.by else [_fact(told_count(count, least) if is_open else None)],
         "groups": [
-            _group([cell[by.index(key)] for key in query.by], told(table[cell], least), is_open)
+            _group(
+                [cell[by.index(key)] for key in query.by], told_count(table[cell], least), is_open
+            )
             for cell in (cells if query.by else ())
         ],
         "undecided": [],
-        "basis": {"subjects": told(total, least), "rows": None, "missing": None},
+        "basis": {"subjects": told_count(total, least), "rows": None, "missing": None},
         "left_out": 0,
         "read_at": answered.read_at,
     }

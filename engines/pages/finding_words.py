@@ -49,7 +49,7 @@ def rule_name(key: str) -> str:
 
 def place_words(row: PendingAction | RedcapQuery) -> str:
     """Event, form of a repeat and its number, and the field."""
-    return labels.place(row, _metadata(row)) or "-"
+    return labels.place_of_finding(row, _metadata(row)) or "-"
 
 
 def redcap_page(row: PendingAction | RedcapQuery) -> str:

@@ -18,7 +18,7 @@ from core.house.paper.value import PRODUCER, Figure, Paper, Section, Table, ai_m
 from core.privacy.gate import Gate
 from engines.assistant.say.conditions import name_of
 from engines.assistant.say.reader import Reader
-from engines.labels import AI_GENERATED, place
+from engines.labels import AI_GENERATED, place_of_finding
 from engines.models import Deviation, PendingAction
 from engines.papers.events import Events, Pick
 from engines.papers.figures import Measure, Measures, Query, Span, figure, rows_of
@@ -317,7 +317,7 @@ def _deviations(
         tuple(
             (
                 one.record_id,
-                place(one.finding, reader.design.metadata),
+                place_of_finding(one.finding, reader.design.metadata),
                 f"{one.found_at.astimezone(zone):%Y-%m-%d}",
                 one.get_grade_display(),
                 one.text,

@@ -51,6 +51,8 @@ SAVED = (
 READ = ("data", "read_at", "is_complete")
 PASSED = "on_pass"
 CHANGE_ACTOR, DAY_ACTOR = "system_change", "system_day"
+PARTIAL = (CHANGE_ACTOR, DAY_ACTOR)
+"""Who starts runs of single rules of a workflow, because data changed or a day passed: they are no check."""
 
 
 class Chain:
@@ -358,7 +360,7 @@ def never_clean(run: TaskRun, target: str, edge: str) -> str:
     A recheck of changed data or of a day tells nobody of its end; what it saw stands in its findings.
     """
     is_clean = target == SUCCESS_END or (edge == PASSED and is_end(target))
-    is_recheck = run.triggered_by in (CHANGE_ACTOR, DAY_ACTOR)
+    is_recheck = run.triggered_by in PARTIAL
     if not is_clean or not run.record_id or run.is_complete or is_recheck:
         return target
     run.message = _("REDCap did not show all data: the result is incomplete.")

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Sequence
-from datetime import date, timedelta
-from functools import partial
+from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from django.utils.timezone import now
 from pydantic import ValidationError
@@ -48,6 +48,8 @@ AT_ONCE = 100
 MOST_DAYS = 31
 """After more days without a look each subject is checked."""
 Config = dict[str, Any]
+Said = list[tuple[Any, ...]]
+"""What each rule says at each place."""
 
 
 class Dated(NamedTuple):
@@ -59,52 +61,69 @@ class Dated(NamedTuple):
     reads_blinded: bool
 
 
-def check(project: Project, after: str = "") -> str:
-    """Check some subjects, where today's look is not done; the last one of them.
+class Slice(NamedTuple):
+    """How far a look is: the last subject of it, and the due time that it is for."""
 
-    Subjects are taken in the order of their ids, those `after` the last ones: "" says that there are no more.
-    An outage leaves the day open: it is tried again.
+    last: str
+    due: str
+
+
+def look_at_day(project: Project, after: str = "", due_at: str = "") -> Slice | None:
+    """Check some subjects, where today's look is not done; None where there are no more.
+
+    Subjects are taken in the order of their ids, those `after` the last ones of the look that is `due_at`: one
+    that the next day has overtaken begins anew. An outage leaves the day open: it is tried again.
     """
     job, day = f"{JOB}:{project.pk}", cron.last_due(AT, zone=project.timezone, at=now())
     if day is None or CronFiring.objects.filter(job=job, due_at=day).exists():
-        return ""
+        return None
     looks = CronFiring.objects.filter(job=job).order_by("-due_at")
-    before = looks.values_list("due_at", flat=True).first()
-    since = before.astimezone(day.tzinfo).date() if before else None
     try:
-        last = _check_some(project, after, since)
+        last = _check_some(project, after if due_at == day.isoformat() else "", looks.first(), day)
     except (RedcapError, NotConfiguredError, ValidationError, Fault) as error:
         log.warning("the day of %s was not looked at: %s", project.code, error)
-        return ""
-    if not last:
-        cron.claim(job, day)
-    return last
+        return None
+    if last:
+        return Slice(last, day.isoformat())
+    cron.claim(job, day)
+    return None
 
 
-def _check_some(project: Project, after: str, since: date | None) -> str:
+def _check_some(project: Project, after: str, before: CronFiring | None, day: datetime) -> str:
     workflows = about_subjects(project)
     if not workflows:
         return ""
-    visits, missed = _missed(project, workflows, after)
+    mine = TaskRun.objects.filter(project=project, triggered_by=DAY_ACTOR)
+    done = {*mine.values_list("skill_id", "cause")}
+    visits, missed = _missed(project, workflows, after, done)
     study = Study.load(project)
+    today = study.today()
     dated = [one for skill, graph in workflows if (one := _dated(skill, graph, study))]
     present = Subject.objects.filter(project=project, is_present=True)
     ids = present.values_list("record_id", flat=True) if dated else ()
+    cause_of = f"today:%s:{today}"
     # Compared here and not by the database, which may sort by the rules of a language.
-    left = sorted(missed.keys() | {one for one in ids if one > after})
+    open_ids = {
+        one
+        for one in ids
+        if one > after and any((d.skill.pk, cause_of % one) not in done for d in dated)
+    }
+    left = sorted(missed.keys() | open_ids)
     some = left[:AT_ONCE]
     read = snapshot.read_subjects(project, some) if some else []
     if some and not read:
         raise EmptyRosterError(200, "no record", "record")
-    today = study.today()
     for data in read:
-        how = partial(_start, project, data)
         if cause := missed.get(data.record_id):
             for skill, config in visits:
-                how(skill, config, cause)
-        for one in dated:
-            if _says_otherwise(one, data, since, today):
-                how(one.skill, one.config, f"today:{data.record_id}:{today}")
+                _start(project, data, skill, config, cause)
+    for one in dated:
+        # What a workflow said before it was changed, or switched on, says nothing.
+        since = None
+        if before and one.skill.updated_at < before.fired_at:
+            since = today - (day.date() - before.due_at.astimezone(day.tzinfo).date())
+        for data in _turned(one, read, since, today):
+            _start(project, data, one.skill, one.config, cause_of % data.record_id)
     return some[-1] if len(left) > len(some) else ""
 
 
@@ -121,7 +140,10 @@ def _start(project: Project, data: RecordData, skill: Skill, config: Config, cau
 
 
 def _missed(
-    project: Project, workflows: Sequence[tuple[Skill, Graph]], after: str
+    project: Project,
+    workflows: Sequence[tuple[Skill, Graph]],
+    after: str,
+    done: Collection[tuple[UUID, str | None]],
 ) -> tuple[list[tuple[Skill, Config]], dict[str, str]]:
     """The workflows with their checks of visits alone, and the cause of each subject that lacks a run."""
     skills = []
@@ -141,8 +163,6 @@ def _missed(
         if visit.close is not None:
             closed[visit.subject] = max(visit.close, closed.get(visit.subject, visit.close))
     causes = {subject: f"day:{subject}:{day}" for subject, day in closed.items() if subject > after}
-    mine = TaskRun.objects.filter(project=project, triggered_by=DAY_ACTOR)
-    done = {*mine.values_list("skill_id", "cause")}
     left = {
         subject: cause
         for subject, cause in causes.items()
@@ -183,19 +203,24 @@ def _only(graph: Graph, told: dict[str, dict[str, Any]]) -> Config | None:
     return one_after_the_other(graph, nodes) if nodes else None
 
 
-def _says_otherwise(dated: Dated, data: RecordData, since: date | None, today: date) -> bool:
-    """Whether a rule says something else today than on some day since the last look."""
+def _turned(
+    dated: Dated, read: Sequence[RecordData], since: date | None, today: date
+) -> Sequence[RecordData]:
+    """Those of whom a rule says something else today than on some day `since` the last look; None: all."""
     if since is None or (today - since).days > MOST_DAYS:
-        return True
-    if not dated.reads_blinded:
-        # That a run starts tells nothing of a field that the workflow may not read.
-        data = mask.mask_for_all(dated.skill.project).record(data)
-    rows = [dict(row) for row in data.rows]
+        return read
+    # That a run starts tells nothing of a field that the workflow may not read.
+    masked = mask.mask_for_all(dated.skill.project)
+    seen = [data if dated.reads_blinded else masked.record(data) for data in read]
 
-    def said(day: date) -> Collection[Any]:
-        found = dated.rules.evaluate(data.record_id, rows, day)
-        return [(one.rule, one.row.place, one.outcome) for one in found]
+    def said(day: date) -> list[Said]:
+        return [
+            [(one.rule, one.row.place, one.outcome) for one in dated.rules.evaluate(*about, day)]
+            for about in ((data.record_id, [dict(row) for row in data.rows]) for data in seen)
+        ]
 
     now_said = said(today)
-    days = (since + timedelta(days=at) for at in range((today - since).days))
-    return any(said(day) != now_said for day in days)
+    others = [said(since + timedelta(days=at)) for at in range((today - since).days)]
+    return [
+        data for at, data in enumerate(read) if any(other[at] != now_said[at] for other in others)
+    ]

@@ -232,7 +232,7 @@ def is_too_long(statement: str) -> bool:
     return len(_line_of(statement)) > LONGEST
 
 
-def stands(project: Project, statement: str) -> bool:
+def is_line(project: Project, statement: str) -> bool:
     """Whether a statement is a line of 当前状态 already."""
     stored = ProjectMemory.objects.filter(project=project).values_list("content", flat=True)
     there = (line.text for line in lines(stored.first() or "") if line.is_at(Kind.CURRENT, ""))

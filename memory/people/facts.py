@@ -153,7 +153,7 @@ def _check_proposal(member: Member, statement: str) -> None:
     if distill.is_too_long(statement):
         told = _("This is too long to be proposed: please say it in at most %(most)d characters.")
         raise NotProposed(told % {"most": distill.LONGEST - len("- ")})
-    if distill.stands(member.project, statement) and scope_of(member).allows(statement):
+    if distill.is_line(member.project, statement) and scope_of(member).allows(statement):
         raise NotProposed(_("It stands in the study's memory already."))
 
 

@@ -82,7 +82,9 @@ def wrongly_clean() -> list[str]:
     from engines.models import PendingAction, Review, TaskRun
 
     found = []
-    approved = {*Review.objects.filter(status="APPROVED").values_list("record_id", flat=True)}
+    approved = {
+        *Review.objects.filter(status=Review.Status.APPROVED).values_list("record_id", flat=True)
+    }
     for one in PLANTED:
         runs = TaskRun.objects.filter(
             record_id=one.subject, skill__skill_type=one.skill, status=TaskRun.Status.COMPLETED
@@ -100,7 +102,10 @@ def wrongly_clean() -> list[str]:
 
 def _follows_approval(run: Any) -> bool:
     """Whether a person let it pass: in its own review, one that it joined, or one that stands."""
-    return any(step["result"].get("outcome") == "APPROVED" for step in run.trace or ())
+    from engines.models import Review
+
+    approved = Review.Status.APPROVED
+    return any(step["result"].get("outcome") == approved for step in run.trace or ())
 
 
 def doubled_deeds() -> list[str]:
@@ -117,7 +122,7 @@ def doubled_deeds() -> list[str]:
     )
     twice = [f"review {key}" for key, count in decisions.items() if count > 1]
     open_twice = (
-        Review.objects.filter(status="PENDING")
+        Review.objects.filter(status=Review.Status.OPEN)
         .order_by()
         .values("task_run")
         .annotate(n=Count("pk"))
@@ -136,7 +141,7 @@ def verdict(house: Chaos, seen: Seen, sent: list[dict[str, Any]], work: Work) ->
     questions = judge_questions(sent)
     stored = InboxMessage.objects.filter(from_user__startswith="soak").count()
     orders = TaskRun.objects.filter(pk__in=work.orders).count()
-    decided = Review.objects.filter(pk__in=work.decided).exclude(status="PENDING").count()
+    decided = Review.objects.filter(pk__in=work.decided).exclude(status=Review.Status.OPEN).count()
     lost = {
         "questions": questions["lost (never answered)"] + max(0, len(seen.acknowledged) - stored),
         "orders": len(work.orders) - orders,

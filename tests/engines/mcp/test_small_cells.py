@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engines.mcp_server import small_cells, tools
-from engines.mcp_server.small_cells import is_kept_back, told
+from engines.mcp_server.small_cells import is_kept_back, told_count
 from projects.models import ApiToken, Project, TokenScope
 from study import door
 from tests.engines.mcp.kit import READ_AT, token
@@ -34,7 +34,9 @@ def span(text: str, least: int = N) -> tuple[int, int]:
 @given(st.integers(0, 200), st.integers(0, N - 1), st.integers(2, 12))
 def test_a_difference_of_a_few_is_never_one_number(count: int, few: int, least: int) -> None:
     few = min(few, least - 1)
-    (low_a, high_a), (low_b, high_b) = (span(told(c, least), least) for c in (count, count + few))
+    (low_a, high_a), (low_b, high_b) = (
+        span(told_count(c, least), least) for c in (count, count + few)
+    )
     possible = {b - a for a in range(low_a, high_a + 1) for b in range(low_b, high_b + 1)}
     assert few in possible
     assert len({n for n in possible if n >= 0} & {*range(least)}) >= least - 1
@@ -54,7 +56,7 @@ def feasible(
     first, last = 1 + len(rows), 1 + len(rows) + len(columns)
 
     def bounds_of(key: Any, count: int) -> tuple[int, int]:
-        return (value, value) if key == cell else span(told(count, N))
+        return (value, value) if key == cell else span(told_count(count, N))
 
     edges = [(last, 0, *bounds_of((None, None), total))]
     for at, one in enumerate(rows, 1):
@@ -102,7 +104,7 @@ def test_a_table_narrows_neither_the_total_nor_a_margin_that_others_tell() -> No
                 key for key in named if line[0] in (key[0], None) and line[1] in (key[1], None)
             }
             if not cells <= known:
-                low, high = span(told(count, N))
+                low, high = span(told_count(count, N))
                 values = [v for v in range(low, high + 1) if feasible(named, total, line, v, known)]
                 assert values == [*range(low, high + 1)], (table, line, filled)
                 checked += 1
@@ -119,7 +121,7 @@ def test_two_tables_of_the_same_subjects_leave_the_small_cells_of_each_open() ->
         if any(is_kept_back(_alone(counts), total, N, [0]) for counts in (sites, sexes)):
             continue
         for counts, others in ((sites, sexes), (sexes, sites)):
-            around = [span(told(total, N)), _sums(others)]
+            around = [span(told_count(total, N)), _sums(others)]
             least, most = max(low for low, _ in around), min(high for _, high in around)
             for at, count in enumerate(counts):
                 low, high = _sums([*counts[:at], *counts[at + 1 :]])
@@ -141,7 +143,7 @@ def _alone(counts: list[int]) -> dict[Any, int]:
 
 def _sums(counts: list[int]) -> tuple[int, int]:
     """What counts that are told may add up to."""
-    spans = [span(told(count, N)) for count in counts]
+    spans = [span(told_count(count, N)) for count in counts]
     return sum(low for low, _ in spans), sum(high for _, high in spans)
 
 
@@ -321,7 +323,7 @@ def test_a_count_is_told_as_its_interval_and_no_subject_with_it(
     reply = json.loads(ask(counting, aggregate="count", by=["@site"]).text)
     shown = {tuple(group["by"]): group["value"] for group in reply["groups"]}
     for group in exact.groups:
-        assert shown[group.by] in (told(len(group.subjects), N), None)
+        assert shown[group.by] in (told_count(len(group.subjects), N), None)
     assert shown[(None,)] in ("<5", None)
     assert all(group["subjects"] == [] for group in reply["groups"])
     both = json.loads(ask(counting, aggregate="count", where=[_of("@site", "site_a")]).text)

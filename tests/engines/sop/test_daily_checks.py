@@ -107,7 +107,7 @@ def test_subjects_that_redcap_does_not_show_are_not_asked_for_again_at_once(
     monkeypatch.setattr(daily_checks, "AT_ONCE", 1)
     daily_checks.due.schedule(study.project, None)
     no_records(study, times=99)
-    assert not daily_checks.check(study.project)
+    assert not daily_checks.look_at_day(study.project)
     before = asked_for(study)
     assert looked() == []
     assert asked_for(study) - before == 1
@@ -202,3 +202,55 @@ def test_after_days_without_a_look_what_failed_meanwhile_is_looked_at(
     with time_machine.travel(now() + timedelta(days=20)):
         known = {*TaskRun.objects.values_list("pk", flat=True)}
         assert "P001" in [run.record_id for run in looked() if run.pk not in known]
+
+
+def dated_skill(study: Study, most: int, kind: str = "qc_process:dated") -> Skill:
+    """A workflow with a rule that P001 passes for as many days as `most` is beyond its days till now."""
+    rules = [consent_rule(study, logic={"<=": [AGE, most]})]
+    return new_skill(study, {"a": hard(rules=rules)}, kind, trigger_type="webhook")
+
+
+@pytest.mark.full
+def test_a_workflow_that_came_after_the_last_look_is_looked_at_for_everybody(
+    study: Study, skill: Skill
+) -> None:
+    """A rule that failed on the day of that look already says the same on both days."""
+    looked()
+    with time_machine.travel(now() + timedelta(days=1)):
+        most = consent_rule(study)["logic"]["<="][1]
+        dated_skill(study, most - 100)
+    with time_machine.travel(now() + timedelta(days=2)):
+        looked()
+    assert told() == ["P001"]
+
+
+@pytest.mark.full
+def test_a_look_that_the_next_day_overtakes_begins_anew(
+    study: Study, skill: Skill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else those looked at on the evening before would not be compared for that day."""
+    Skill.objects.filter(pk=skill.pk).update(is_active=False)
+    dated_skill(study, consent_rule(study)["logic"]["<="][1])
+    looked()
+    monkeypatch.setattr(daily_checks, "AT_ONCE", 1)
+    with time_machine.travel(now() + timedelta(days=9)):
+        more = daily_checks.look_at_day(study.project)
+        assert more is not None
+    with time_machine.travel(now() + timedelta(days=11)):
+        again = daily_checks.look_at_day(study.project, more.last, more.due)
+        assert again is not None
+        assert again.last == more.last
+
+
+@pytest.mark.full
+def test_an_interrupted_look_reads_nobody_again_who_has_a_run(
+    study: Study, skill: Skill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Skill.objects.filter(pk=skill.pk).update(is_active=False)
+    dated_skill(study, consent_rule(study)["logic"]["<="][1])
+    monkeypatch.setattr(daily_checks, "AT_ONCE", 1)
+    first = daily_checks.look_at_day(study.project)
+    assert first is not None
+    again = daily_checks.look_at_day(study.project)
+    assert again is not None
+    assert again.last > first.last

@@ -147,7 +147,9 @@ def test_the_model_is_told_what_its_answer_lacks(
 @pytest.mark.full
 def test_an_incomplete_call_of_the_verdicts_tool_is_told_so(study: Study, skill: Skill) -> None:
     Project.objects.filter(pk=study.project.pk).update(
-        llm_preset="deepseek-v3", llm_model="deepseek-flash"
+        llm_preset="deepseek-v3",
+        llm_model="deepseek-flash",
+        llm_base_url=f"{study.stand_ins.url}/llm/v1",
     )
     study.project.refresh_from_db()
     whole = json.loads(said()["content"])
@@ -383,7 +385,9 @@ def test_calling_tools_for_ever_ends(study: Study) -> None:
 @pytest.mark.full
 def test_a_preset_without_schemas_gives_its_verdict_by_a_tool(study: Study, skill: Skill) -> None:
     Project.objects.filter(pk=study.project.pk).update(
-        llm_preset="deepseek-v3", llm_model="deepseek-flash"
+        llm_preset="deepseek-v3",
+        llm_model="deepseek-flash",
+        llm_base_url=f"{study.stand_ins.url}/llm/v1",
     )
     study.project.refresh_from_db()
     verdict = {"reason": "没有", "evidence": ["不在"], "passed": True, "confidence": 0.9}

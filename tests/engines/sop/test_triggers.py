@@ -123,6 +123,8 @@ def test_an_event_that_came_before_anybody_listened_is_no_new_one(study: Study) 
     skill = listener(study, "ae_added")
     put(study, "P014", ecog_score="2")
     assert changed(study, "P014") == []
+    study.stand_ins.post("redcap/records", [first | {"values": {"ae_term": "恶心"}}])
+    assert polled(study) == [], "its own row was corrected"
     Skill.objects.filter(pk=skill.pk).update(is_active=False)
     study.stand_ins.post("redcap/records", [second])
     polled(study)
