@@ -125,15 +125,17 @@ def profile_of(content: str, userid: str) -> list[str]:
 def length_ban(content: str, userid: str, said: str) -> int | None:
     """Characters a reply may have by the newest word of the reader, else by their profile.
 
-    `said`: what they said of themselves (`facts.own`). Lines of a profile are written below each other: the
-    last one is the newest.
+    `said`: what they said of themselves (`facts.own`).
     """
-    if own := facts.length_limit(said):
-        return own
-    limits = [found for text in profile_of(content, userid) if (found := length.limit(text))]
-    return limits[-1] if limits else None
+    return length.newest_limit(_newest_first(content, userid, said))
 
 
 def wants_short(content: str, userid: str, said: str) -> bool:
-    """Whether the reader wants replies short, such as "简洁"; `said` as for `length_ban`."""
-    return any(map(length.wants_short, [*profile_of(content, userid), *said.split("\n")]))
+    """Whether the reader's newest word on length is short, such as "简洁"; `said` as for `length_ban`."""
+    wishes = map(length.wants_short, _newest_first(content, userid, said))
+    return next((wish for wish in wishes if wish is not None), False)
+
+
+def _newest_first(content: str, userid: str, said: str) -> list[str]:
+    """The reader's own lines, then those of their profile, which are written below each other."""
+    return [*said.split("\n"), *reversed(profile_of(content, userid))]

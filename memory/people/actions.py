@@ -203,7 +203,7 @@ def keep_heard(
     schema = current()
     by_field: dict[str, list[Grounded]] = defaultdict(list)
     for one in extraction.grounded(heard, schema):
-        sets = one.slot.setting or length.limit(one.said) is not None
+        sets = one.slot.setting or length.limit(one.said) is not None or length.lifts(one.said)
         if not (in_passing and sets):
             by_field[one.slot.name].append(one)
     torn = {name for name, found in by_field.items() if len(found) > 1 and not found[0].slot.many}

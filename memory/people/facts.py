@@ -88,13 +88,13 @@ def _cut(content: str) -> str:
 
 def _bans_first(row: UserMemory) -> tuple[bool, float]:
     """How long answers may be stands first, newest first: it is never what is left out."""
-    bans = length.limit(row.content) is not None
+    bans = length.wants_short(row.content) is not None
     return not bans, -row.created_at.timestamp() if bans else 0.0
 
 
 def length_limit(facts: str) -> int | None:
     """Characters a reply may have by what `own` gave; the reader's newest word holds."""
-    return next((found for line in facts.split("\n") if (found := length.limit(line))), None)
+    return length.newest_limit(facts.split("\n"))
 
 
 class NotProposed(Exception):
@@ -120,7 +120,7 @@ def remember(*, member: Member, statement: str, about_self: bool) -> UserMemory:
     if not is_own:
         _check_proposal(member, statement)
     if before and (
-        length.limit(statement) is None
+        length.wants_short(statement) is None
         if is_own
         else proposals.is_waiting(member.project, str(before.pk))
     ):
