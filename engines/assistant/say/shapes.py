@@ -33,7 +33,7 @@ from engines.assistant.say.parts import Part, colon, joint, noted, plain
 from engines.assistant.say.plan import Step
 from engines.assistant.say.reader import Reader
 from engines.assistant.say.render import Renderer, merged
-from engines.assistant.say.rows import Row, by_subject, rows_of, unnumbered
+from engines.assistant.say.rows import Row, rows_of, unnumbered
 from engines.assistant.say.sheet import Answered, Sheet, Source
 from study.facts import Fact, Kind
 from study.facts import json_value as as_json
@@ -167,22 +167,22 @@ def _overview(case: Case) -> list[Part]:
 
 
 def _blanks(case: Case) -> list[Part]:
-    """What is blank of each subject by itself."""
-    found = case.subjects or [*by_subject(rows_of(case.answer.facts))]
+    """What is blank of each who is named by itself; where nobody is, only of those of whom something is."""
+    found = case.subjects or [f.subject for _query, answer in case.results for f in answer.facts]
     who = [name for name in dict.fromkeys(found) if name in case.reader.subjects]
-    return [part for name in who for part in _blank_of(case.among([name]))] or [nothing(case)]
+    if case.subjects:
+        each = [case.among([name]) for name in who]
+        return [p for one in each for p in _blank_of(one) or [_filled(one)]] or [nothing(case)]
+    return [p for name in who for p in _blank_of(case.among([name]))] or [_filled(case)]
 
 
 def _blank_of(case: Case) -> list[Part]:
-    """P010 发热性中性粒细胞减少 未填写:SAE首次报告日期; where nothing is blank that all is filled in.
+    """P010 发热性中性粒细胞减少 未填写:SAE首次报告日期; [] where nothing is blank.
 
     Of a due visit of which nothing was entered there is no row: P005 表单未录入:V3(已超窗 13 天).
     """
-    rows, made, reader = rows_of(case.answer.facts), list[Part](), case.reader
-    absent = _unentered(case)
-    if not rows and not absent:
-        return [nothing(case)]
-    for row in rows:
+    made, reader, absent = list[Part](), case.reader, _unentered(case)
+    for row in rows_of(case.answer.facts):
         # Boxes of which none is ticked may say just that.
         blank = [fact for fact in row.facts if words.is_blank(fact) and fact.value != ()]
         named = row.of(words.naming_field(row.first.instrument, reader))
@@ -197,12 +197,22 @@ def _blank_of(case: Case) -> list[Part]:
         marks = case.marks(fact for row in absent for fact in row.facts)
         items = tuple((visits.short(row),) for row in absent)
         made.insert(0, Part(head, items, marks=marks))
-    if made:
-        return made
+    return made
+
+
+def _filled(case: Case) -> Part:
+    """That nothing is left blank of the one who is named, or of all over whom it was looked."""
+    rows = rows_of(case.answer.facts)
+    if not rows:
+        return nothing(case)
+    unread = any(answer.undecided or answer.left_out for _query, answer in case.results)
+    if not case.subjects:
+        of_read = _("Of what can be read nothing is left blank")
+        return plain((of_read if unread else _("Nothing is left blank")) + looked_at(case))
     text = _("%(subject)s: nothing is left blank (%(count)s entries)")
-    if any(answer.undecided for _query, answer in case.results):
+    if unread:
         text = _("%(subject)s: of what can be read nothing is left blank (%(count)s entries)")
-    return [plain(text % {"subject": rows[0].subject, "count": len(rows)})]
+    return plain(text % {"subject": rows[0].subject, "count": len(rows)})
 
 
 def _unentered(case: Case) -> list[Row]:

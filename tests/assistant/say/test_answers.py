@@ -207,3 +207,36 @@ def test_whether_a_row_was_reported_is_answered_by_its_day(subject: str, begins:
         text = answer(sheet(reader, study, [(question, [query])]), reader).text
     assert text.startswith(begins)
     assert ("未填写" in text) is (begins == "没有,P010 ")
+
+
+def blanks(name: str) -> str:
+    """What is told to be blank of a form or a field, where nobody is named."""
+    study, columns = (
+        STUDIES["demo"](),
+        ("visit", "state", "target", "open", "close", "actual", "days"),
+    )
+    reader = reader_of(study, limit=5000)
+    due = {
+        "where": [
+            {"field": "@visits.state", "op": "in", "value": ["overdue", "due"]},
+            {"field": "@visits.visit", "op": "=", "value": "V3"},
+        ],
+        "select": [f"@visits.{column}" for column in columns],
+    }
+    queries = [{"select": [name]}, *([due] if name == "visit_v3" else [])]
+    question = Question(shape=Shape.BLANKS, select=(name,))
+    with translation.override(reader.language):
+        return answer(sheet(reader, study, [(question, queries)]), reader).text
+
+
+def test_blanks_of_nobody_by_name_are_told_of_those_who_have_some() -> None:
+    """Whoever had filled in all had a sentence each; a due visit without a row had none."""
+    text = blanks("visit_v3")
+    assert "P005 表单未录入:V3(已超窗 13 天)" in text
+    assert "均已填写" not in text
+
+
+def test_that_nobody_left_a_blank_is_said_once() -> None:
+    text = blanks("ae_term")
+    assert text.count("均已填写") == 1, text
+    assert not re.search(r"P\d", text), text
