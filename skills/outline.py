@@ -109,6 +109,7 @@ TEXTS: dict[str, Promise] = {
     "broken": _("The text is not a workflow: mend it below, or undo."),
     "failed": _("The dry run could not be done; please try again."),
     "json": _("Not JSON yet: this is not taken over."),
+    "taken": _("This field stands here already: this is not taken over."),
     "whole": _("The workflow itself"),
     "lines": _("one a line"),
 }

@@ -4,6 +4,9 @@ window.iitSopControls = (() => {
   const { make } = window.iitRuleParts;
   const LONG = ["description", "instruction", "message"];
 
+  const isText = (value) => typeof value === "string";
+  const isObject = (value) => Boolean(value) && typeof value === "object" && !Array.isArray(value);
+
   class Controls {
     constructor(outline) {
       this.outline = outline;
@@ -31,6 +34,7 @@ window.iitSopControls = (() => {
 
     of(name, given, value, set, around) {
       const schema = this.resolved(given);
+      if (value !== undefined && value !== null && !this.fits(schema, value)) return this.free(name, value, set, around);
       if (schema.enum) return this.row(name, this.choice(name, schema.enum, value, set));
       if (schema.type === "array") return this.list(name, schema, value ?? [], set);
       if (schema.type === "object") return this.object(name, schema, value ?? {}, set);
@@ -44,6 +48,14 @@ window.iitSopControls = (() => {
       }
       if (schema.type === "string") return this.row(name, this.text(schema, value, set, LONG.includes(name)));
       return this.free(name, value, set, around);
+    }
+
+    // Whether the control of a schema can show a value: a draft may hold anything.
+    fits(schema, value) {
+      const each = this.resolved(schema.items ?? schema.additionalProperties ?? {});
+      if (schema.type === "array") return Array.isArray(value) && (each.type !== "string" || value.every(isText));
+      if (schema.type === "object") return isObject(value) && (each.type !== "array" || Object.values(value).every((one) => this.fits(each, one)));
+      return schema.type !== "string" || isText(value);
     }
 
     text(schema, value, set, isLong = false) {
@@ -156,8 +168,9 @@ window.iitSopControls = (() => {
       return this.group("sop-ticks", this.label(name), ...parts);
     }
 
-    // A control for each attribute of an object.
+    // A control for each attribute of an object; one box for what is none.
     form(prefix, title, schema, value, set) {
+      if (!isObject(value)) return this.free(title, value, set);
       const changed = (one, next) => {
         const { [one]: old, ...rest } = value;
         value = next === undefined ? rest : { ...value, [one]: next };
@@ -176,7 +189,14 @@ window.iitSopControls = (() => {
         put();
       };
       const parts = all.map(([field, texts], at) => {
-        const key = this.row("field", this.text({ format: "field" }, field, (next) => change(at, 0, next ?? "")));
+        // Of two of one name the later would take the place of the other.
+        const box = this.text({ format: "field" }, field, (next = "") => {
+          const isTaken = all.some(([other], place) => place !== at && other === next);
+          box.setCustomValidity(isTaken ? this.outline.texts.taken : "");
+          if (!isTaken) change(at, 0, next);
+        });
+        box.addEventListener("change", () => box.reportValidity());
+        const key = this.row("field", box);
         const lines = this.row(name, this.lines(texts, (next) => change(at, 1, next ?? [])));
         const remove = this.button(this.outline.texts.remove, () => {
           all.splice(at, 1);
@@ -185,7 +205,7 @@ window.iitSopControls = (() => {
         return this.group("sop-items", `${this.label(name)} ${at + 1}`, key, lines, remove);
       });
       const add = this.button(`+ ${this.outline.texts.add}`, () => {
-        all.push(["", []]);
+        if (all.every(([field]) => field)) all.push(["", []]);
         put();
       });
       return this.group("sop-items", this.label(name), ...parts, add);

@@ -295,3 +295,39 @@ def test_checks_and_tools_are_told_what_they_need_by_mouse(page: Page, study: An
     nodes = saved(page, "qc_process:drugs").config["nodes"]
     assert nodes["hard_rule_1"]["checks"] == checks
     assert nodes["soft_instruction_1"]["tools"] == ["read_clinical_data", "search_protocol"]
+
+
+def test_a_draft_of_wrong_types_is_shown_and_a_name_taken_twice_is_not(
+    page: Page, study: Any
+) -> None:
+    """A text for a list broke the whole page; a second entry of a name destroyed the words of the first."""
+    skill = Skill(project=study.project, skill_type="qc_process:odd", name="A", config=CONFIG)
+    save_skill(skill=skill, actor="test")
+    odd: dict[str, Any] = copy.deepcopy(CONFIG) | {"match": "质控"}
+    checks = {"lab_ae": {"words": {"x": "y"}}, "prohibited": None}
+    odd["nodes"]["check"] |= {"checks": checks, "rules": [None]}
+    publish.keep_draft(skill=skill, config=odd, effective_on=None, actor="test", seen=None)
+    log_in(page, study, "admin")
+    page.goto(f"/admin/skills/skill/{skill.pk}/change/")
+    expect(row(page, "match")).to_have_value('"质控"')
+    page.locator("#sop-editor summary").filter(has_text="列表").click()
+    page.locator("#sop-editor [data-key=check] button").first.click()
+    words = row(page, "lab_ae.words")
+    expect(words).to_have_value('{"x":"y"}')
+    assert written(page) == odd
+    words.fill('{"alt": ["肝损伤"]}')
+    words.press("Tab")
+    expect(words).to_have_value("肝损伤")
+    group = page.get_by_role("group", name="该检验项目对应的不良事件用语", exact=True)
+    group.get_by_role("button", name="新增").click()
+    name = group.locator('[data-name="field"]').last
+    name.fill("alt")
+    assert not name.evaluate("box => box.validity.valid")
+
+    def told() -> Any:
+        return written(page)["nodes"]["check"]["checks"]["lab_ae"]["words"]
+
+    assert told() == {"alt": ["肝损伤"], "": []}
+    name.fill("ast")
+    assert told() == {"alt": ["肝损伤"], "ast": []}
+    assert name.evaluate("box => box.validity.valid")
