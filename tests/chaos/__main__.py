@@ -97,10 +97,12 @@ def _run(house: Chaos) -> tuple[Faults, dict[str, Any], float]:
     sender = [sys.executable, "-m", "tests.bench._soak_load", house.env["PORT"]]
     load = house.start("load", *sender, str(plan), str(result))
     faults.start(), work.start()
-    load.wait(SECONDS + 60)
-    work.over.wait(max(0.0, begun + SECONDS - time.monotonic()))
-    work.over.set(), faults.over.set()
-    work.join(), faults.join()
+    try:
+        load.wait(SECONDS + 60)
+        work.over.wait(max(0.0, begun + SECONDS - time.monotonic()))
+    finally:  # also where we are ended: else they go on, and start again what was stopped
+        work.over.set(), faults.over.set()
+        work.join(), faults.join()
     if faults.broken:
         raise faults.broken
     _poll()
